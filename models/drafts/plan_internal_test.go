@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"countersign/models/db"
 	"countersign/models/db/dbtest"
 )
 
@@ -75,5 +77,27 @@ func TestSuggestionsAreReadByIndex(t *testing.T) {
 		if !strings.Contains(plan, want) || strings.Contains(plan, "SCAN") || strings.Contains(plan, "B-TREE") || !strings.Contains(plan, "notes_response (response_id=?)") {
 			t.Errorf("%s\n%s", query, plan)
 		}
+	}
+}
+
+// Of dismissed suggestions the newest are kept.
+func TestOldDismissalsAreForgotten(t *testing.T) {
+	t.Parallel()
+	d := dbtest.Open(t)
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	var left []string
+	err := d.Write(t.Context(), func(tx *db.Tx) error {
+		for i, key := range []string{"a", "b", "c", "d"} {
+			if err := tx.Gorm().Exec(addDismissed, key, "no", "", "", at.Add(time.Duration(i)*time.Second)).Error; err != nil {
+				return err
+			}
+		}
+		if err := tx.Gorm().Exec(forgetDismissed, 2).Error; err != nil {
+			return err
+		}
+		return tx.Gorm().Raw(`SELECT key FROM dismissed_suggestions ORDER BY key`).Scan(&left).Error
+	})
+	if err != nil || strings.Join(left, "") != "cd" {
+		t.Errorf("%v %v", left, err)
 	}
 }

@@ -29,7 +29,7 @@ type reach struct{ calls, rejections int }
 
 const (
 	// endColumns say how a call ended, behind callColumns.
-	endColumns = `, r.agent_id, r.risk, coalesce(r.approval_status, ''), r.cause, coalesce(r.decided_by, ''), r.approval_requested_at,
+	endColumns = `, r.agent_id, coalesce(r.approval_status, ''), r.cause, coalesce(r.decided_by, ''), r.approval_requested_at,
  v.at, coalesce(r.approval_feedback, ''), coalesce(v.input, ''), EXISTS (SELECT 1 FROM notes n WHERE n.response_id = r.id AND n.author_kind = 'user' AND n.asks = TRUE)`
 	endJoins = callJoins + ` LEFT JOIN votes v ON v.id = r.vote_id`
 )
@@ -43,32 +43,14 @@ var (
  WHERE r.agent_id = ? AND r.tool_name = ? AND r.number < ? AND r.approval_status = 'rejected' AND r.kind = 'tool_call' ORDER BY r.number DESC LIMIT ?`
 )
 
-// Suggestions are rules that history suggests.
-type Suggestions struct {
-	Found []suggest.Suggestion // that no one dismissed, those of the most calls first
-	// Dismissals are those that somebody does not want to have suggested, with who.
-	Dismissals []Dismissal
-
-	Calls int       // that waited for a person, of which they are made
-	Since time.Time // when the oldest of them was asked
-	Cut   bool      // there are more in the last SuggestedDays
-}
-
-// Dismissal is a suggestion that somebody dismissed.
-type Dismissal struct {
-	suggest.Suggestion
-
-	By models.DismissedSuggestion
-}
-
 // Suggestions reads the newest calls of the last SuggestedDays that waited for a person, at most 10,000, and what rules
 // they suggest. No rule lets a call through that a person refused within all of these days. Nothing is written. Admins and
 // policy editors only.
-func (d *Drafts) Suggestions(ctx context.Context, actor models.Actor) (*Suggestions, error) {
+func (d *Drafts) Suggestions(ctx context.Context, actor models.Actor) (*suggest.Report, error) {
 	return d.suggestions(ctx, actor, reach{10_000, 1_000})
 }
 
-func (d *Drafts) suggestions(ctx context.Context, actor models.Actor, most reach) (*Suggestions, error) {
+func (d *Drafts) suggestions(ctx context.Context, actor models.Actor, most reach) (*suggest.Report, error) {
 	if err := actor.NeedDrafting(); err != nil {
 		return nil, err
 	}
@@ -81,7 +63,7 @@ func (d *Drafts) suggestions(ctx context.Context, actor models.Actor, most reach
 	if err != nil {
 		return nil, fmt.Errorf("read how calls ended: %w", err)
 	}
-	out := &Suggestions{Calls: len(calls), Cut: more}
+	out := &suggest.Report{Calls: len(calls), Cut: more}
 	if len(calls) > 0 {
 		out.Since = calls[len(calls)-1].At
 	}
@@ -95,7 +77,7 @@ func (d *Drafts) suggestions(ctx context.Context, actor models.Actor, most reach
 }
 
 // sortOut tells the dismissed suggestions from the others.
-func (d *Drafts) sortOut(ctx context.Context, out *Suggestions, found []suggest.Suggestion) error {
+func (d *Drafts) sortOut(ctx context.Context, out *suggest.Report, found []suggest.Suggestion) error {
 	var rows []models.DismissedSuggestion
 	if err := d.db.Gorm(ctx).Find(&rows).Error; err != nil {
 		return fmt.Errorf("read dismissed suggestions: %w", err)
@@ -106,7 +88,7 @@ func (d *Drafts) sortOut(ctx context.Context, out *Suggestions, found []suggest.
 	}
 	for _, s := range found {
 		if row, is := by[s.Key]; is {
-			out.Dismissals = append(out.Dismissals, Dismissal{s, row})
+			out.Dismissals = append(out.Dismissals, suggest.Dismissal{Suggestion: s, By: row})
 		} else {
 			out.Found = append(out.Found, s)
 		}
@@ -133,15 +115,15 @@ func (d *Drafts) Dismiss(ctx context.Context, actor models.Actor, key, note stri
 	if err := mayDraft(actor); err != nil {
 		return err
 	}
+	if _, err := d.Suggestion(ctx, actor, key); err != nil {
+		return err
+	}
 	note = strings.TrimSpace(note)
 	if err := models.CheckText("note", note, models.MaxReason); err != nil {
 		return err
 	}
 	if note == "" {
 		return models.Invalid("note", "must say why, for those who wonder later")
-	}
-	if _, err := d.Suggestion(ctx, actor, key); err != nil {
-		return err
 	}
 	return d.db.Write(ctx, func(t *db.Tx) error {
 		if err := t.Gorm().Exec(addDismissed, key, note, actor.UserID(), actor.Name, t.Now).Error; err != nil {
@@ -250,7 +232,7 @@ func (r *endedReader) page(ctx context.Context, query string, args ...any) ([]su
 	var owners []models.UserID
 	for r.left >= 0 && rows.Next() {
 		var e endedRow
-		if err := rows.Scan(append(e.fields(), &e.agent, &e.risk, &e.status, &e.cause, &e.by, &e.asked, &e.decided, &e.feedback, &e.input, &e.question)...); err != nil {
+		if err := rows.Scan(append(e.fields(), &e.agent, &e.status, &e.cause, &e.by, &e.asked, &e.decided, &e.feedback, &e.input, &e.question)...); err != nil {
 			return nil, err
 		}
 		if r.left -= len(e.Input); r.left < 0 {
@@ -274,7 +256,6 @@ type endedRow struct {
 	callRow
 
 	agent    models.AgentID
-	risk     models.Risk
 	status   models.Status
 	cause    models.Cause
 	by       models.UserID
@@ -290,7 +271,7 @@ func (e *endedRow) call() suggest.Call {
 	c.Facts = policy.Facts{
 		Agent: e.AgentName, Conversation: models.NameOfConversation(e.ConversationID, e.RunID), Input: []byte(e.Input), Removed: e.Removed,
 	}
-	out := suggest.Call{Call: c, Number: e.Number, ID: e.ID, Agent: e.agent, Risk: e.risk, Outcome: e.outcome(), By: e.by}
+	out := suggest.Call{Call: c, Number: e.Number, ID: e.ID, Agent: e.agent, Outcome: e.outcome(), By: e.by}
 	if e.decided.Valid && e.asked.Valid {
 		out.Took = max(0, e.decided.Time.Sub(e.asked.Time))
 	}

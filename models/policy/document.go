@@ -212,6 +212,36 @@ func (d Document) clone() Document {
 	return d
 }
 
+// RuleNamed is the place of the rule with a name that is not disabled; -1: there is none.
+func (d Document) RuleNamed(name string) int {
+	return slices.IndexFunc(d.Rules, func(r Rule) bool { return r.Name == name && !r.Disabled })
+}
+
+// UnusedName is a name for a rule that none has: with a number behind it where one has it.
+func (d Document) UnusedName(name string) string {
+	names := make([]string, len(d.Rules))
+	for i := range d.Rules {
+		names[i] = d.Rules[i].Name
+	}
+	return unused(name, names, models.MaxName, ruleSuffix)
+}
+
+// WithRule is the policy with one more rule, before the one with a name, or behind all where there is none. CodeInvalid as
+// for Parse.
+func (p *Policy) WithRule(r Rule, before string) (*Policy, error) {
+	d := p.Document()
+	at := d.RuleNamed(before)
+	if at < 0 {
+		at = len(d.Rules)
+	}
+	d.Rules = slices.Insert(d.Rules, at, r)
+	raw, err := d.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	return ParseChanged(raw, p.Document())
+}
+
 func cloneMinutes(m *int) *int {
 	if m == nil {
 		return nil

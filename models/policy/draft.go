@@ -182,7 +182,33 @@ func (d *Draft) PutRule(i int, f Form) {
 
 // DuplicateRule puts a copy behind a rule, under a name of its own.
 func (d *Draft) DuplicateRule(i int) {
-	d.rules = duplicated(d.rules, i, models.MaxName, func(n int) string { return " (" + strconv.Itoa(n) + ")" })
+	d.rules = duplicated(d.rules, i, models.MaxName, ruleSuffix)
+}
+
+func ruleSuffix(n int) string { return " (" + strconv.Itoa(n) + ")" }
+
+// RuleNamed is the place of the rule with a name that is not disabled; -1: there is none.
+func (d *Draft) RuleNamed(name string) int {
+	return slices.IndexFunc(d.rules, func(r object) bool { return nameOf(r) == name && r.get("disabled").Kind() != 't' })
+}
+
+// AddRule puts a rule before the one with a name, or behind all where there is none, and returns its place. One with the
+// same tools and condition stays as it is; a name that another rule has gets a number.
+func (d *Draft) AddRule(r Rule, before string) int {
+	_, defaults := initial()
+	r.Name = unused(r.Name, namesOf(d.rules), models.MaxName, ruleSuffix)
+	form := show(membersOf(r), defaults, ruleFields)
+	for i := range d.rules {
+		if have := d.Rule(i); have["tools"] == form["tools"] && have["when"] == form["when"] {
+			return i
+		}
+	}
+	at := d.RuleNamed(before)
+	if at < 0 {
+		at = len(d.rules)
+	}
+	d.rules = slices.Insert(d.rules, at, membersOf(r))
+	return at
 }
 
 // DeleteRule takes a rule away.

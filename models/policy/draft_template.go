@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"countersign/models"
 )
 
 // Templates is how many templates there are.
@@ -63,24 +65,18 @@ func (d *Draft) RulesOf(template string) []int {
 // duplicated puts a copy behind one of a list, under the first name that is free of those
 // with a suffix for a number.
 func duplicated(list []object, i, longest int, suffix func(n int) string) []object {
-	names, name := namesOf(list), nameOf(list[i])
 	twin := list[i].clone()
-	for n := 2; ; n++ {
-		fresh := cutName(name, longest-len(suffix(n))) + suffix(n)
-		if !slices.Contains(names, fresh) {
-			twin.set("name", quoted(fresh))
-			return slices.Insert(list, i+1, twin)
-		}
-	}
+	twin.set("name", quoted(unused(nameOf(list[i]), namesOf(list), longest, suffix)))
+	return slices.Insert(list, i+1, twin)
 }
 
-// cutName cuts a name to at most so many bytes.
-func cutName(name string, most int) string {
-	for len(name) > most {
-		runes := []rune(name)
-		name = string(runes[:len(runes)-1])
+// unused is a name that is none of the others: with a suffix for a number where it is one of them.
+func unused(name string, others []string, longest int, suffix func(n int) string) string {
+	fresh := models.Cut(name, longest)
+	for n := 2; slices.Contains(others, fresh); n++ {
+		fresh = models.Cut(name, longest-len(suffix(n))) + suffix(n)
 	}
-	return name
+	return fresh
 }
 
 // nameOf is what a form shows of the name of a rule or template.

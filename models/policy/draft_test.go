@@ -419,3 +419,23 @@ func TestVisibleJSONSaysTheSame(t *testing.T) {
 		}
 	}
 }
+
+// TestARuleIsAddedBeforeAnother: behind all where there is none, under a name of its own, and once.
+func TestARuleIsAddedBeforeAnother(t *testing.T) {
+	t.Parallel()
+	d := draft(t, `{"rules": [{"name": "a", "tools": ["x"], "effect": "require", "disabled": true}, {"name": "b", "tools": ["y"], "effect": "require"}, {"name": "a", "tools": ["x"], "effect": "require"}]}`)
+	one := policy.Rule{Name: "b", Tools: []string{"x"}, When: "input.n == 1", Effect: policy.EffectAllow, Energy: 4}
+	for range 2 {
+		if at := d.AddRule(one, "a"); at != 2 {
+			t.Errorf("it is at %d", at)
+		}
+	}
+	one.When = ""
+	one.Tools = []string{"z"}
+	if at := d.AddRule(one, "none"); at != 4 {
+		t.Errorf("it is at %d", at)
+	}
+	if got := d.Rule(2); d.Rules() != 5 || got["name"] != "b (2)" || got["energy"] != "4" || d.Rule(4)["name"] != "b (3)" {
+		t.Errorf("%d rules: %v", d.Rules(), got)
+	}
+}

@@ -222,12 +222,13 @@ func lists(families []*family) (out []candidate) {
 		}
 		for len(left) > 0 {
 			c, used := longest(kind, families, left)
+			if len(c.good) < MinCalls {
+				break
+			}
 			for _, f := range used {
 				delete(left, f)
 			}
-			if len(c.good) >= MinCalls {
-				out = append(out, c)
-			}
+			out = append(out, c)
 		}
 	}
 	return out

@@ -64,7 +64,7 @@ func (b *bound) cel() ([]string, error) {
 		row.Op, row.Kind = condition.Between, condition.KindNumber
 	}
 	text, err := condition.Built{Groups: []condition.Group{{row}}}.CEL()
-	return []string{text}, err
+	return []string{"type(" + b.subject + ") in [int, uint, double]", text}, err // a text may read as a number too
 }
 
 // beginning says where a text begins, and what it does not have.
@@ -84,8 +84,8 @@ func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 		Kind: c.kind, Holds: first.holds, Agent: first.Facts.Agent, Tool: first.ToolName, Risk: first.risk, Terms: c.terms(),
 	}
 	doc := p.Document()
-	at, guard := PlaceOf(doc, s.Holds), ""
-	if at < len(doc.Rules) {
+	guard := ""
+	if at := doc.RuleNamed(s.Holds); at >= 0 {
 		guard = doc.Rules[at].When
 	}
 	when, err := c.when(guard)
@@ -93,13 +93,13 @@ func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 		return s, false
 	}
 	s.Rule = policy.Rule{
-		Name: unusedName(doc, s.title()), Tools: []string{first.ToolName}, When: when, Effect: policy.EffectAllow, Risk: first.risk,
+		Name: doc.UnusedName(s.title()), Tools: []string{first.ToolName}, When: when, Effect: policy.EffectAllow, Risk: first.risk,
 		Energy: first.energy, // it costs as much as while it waited
 	}
 	if c.kind == Deny {
 		s.Rule.Effect, s.Rule.Reason = policy.EffectDeny, commonReason(c.good)
 	}
-	next, err := With(p, at, s.Rule)
+	next, err := p.WithRule(s.Rule, s.Holds)
 	if err != nil {
 		return s, false
 	}
@@ -112,13 +112,16 @@ func (c *candidate) proved(p *policy.Policy, all []*read) (Suggestion, bool) {
 	return s, true
 }
 
-// settles judges the calls; ok is false if one would end otherwise than people decided it.
+// settles judges the calls; ok is false if one would end otherwise than people decided it, or if its contents were removed
+// so that this can't be told.
 func (c *candidate) settles(p, next *policy.Policy, all []*read, s *Suggestion) (settled []*read, ok bool) {
 	want := map[Kind]Outcome{Allow: Approved, Deny: Refused}[c.kind]
 	for _, call := range all {
 		shift, differs, known := policy.Compare(p, next, call.Call.Call)
 		effect := known && differs && !shift.SameEffect()
 		switch {
+		case !known && call.Outcome != want && call.Outcome != Open:
+			return nil, false
 		case effect && (shift.New.Effect != s.Rule.Effect || shift.New.Rule != s.Rule.Name || shift.Old.Rule != s.Holds):
 			return nil, false
 		case effect && call.Outcome == want && (call.eligible || c.kind == Deny):
@@ -151,28 +154,6 @@ func (l *Rest) add(c *read) {
 	if c.shape.unreadable {
 		l.Unreadable++
 	}
-}
-
-// PlaceOf is where a rule goes that is to settle what another one holds: before that, or behind all where no rule has
-// the name.
-func PlaceOf(doc policy.Document, holds string) int {
-	for i, r := range doc.Rules {
-		if r.Name == holds && !r.Disabled {
-			return i
-		}
-	}
-	return len(doc.Rules)
-}
-
-// With is a policy with one more rule.
-func With(p *policy.Policy, at int, rule policy.Rule) (*policy.Policy, error) {
-	doc := p.Document()
-	doc.Rules = slices.Insert(slices.Clone(doc.Rules), at, rule)
-	raw, err := doc.Marshal()
-	if err != nil {
-		return nil, err
-	}
-	return policy.ParseChanged(raw, p.Document())
 }
 
 // terms are the bounds for people.
@@ -214,20 +195,6 @@ func (s *Suggestion) title() string {
 		}
 	}
 	return strings.Join(parts, ", ")
-}
-
-// unusedName makes a name one that no rule of a document has.
-func unusedName(doc policy.Document, name string) string {
-	name = models.Cut(name, models.MaxName-10)
-	for n := 1; ; n++ {
-		fresh := name
-		if n > 1 {
-			fresh += fmt.Sprintf(" (%d)", n)
-		}
-		if !slices.ContainsFunc(doc.Rules, func(r policy.Rule) bool { return r.Name == fresh }) {
-			return fresh
-		}
-	}
 }
 
 // commonReason is what most of those said who refused the calls; empty: most of them did not say the same.

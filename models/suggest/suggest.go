@@ -40,7 +40,6 @@ type Call struct {
 	Number  int64
 	ID      models.ResponseID
 	Agent   models.AgentID
-	Risk    models.Risk
 	Outcome Outcome
 	By      models.UserID // who decided
 	Took    time.Duration // until it was decided
@@ -70,16 +69,31 @@ type Suggestion struct {
 	Risk        models.Risk // with which such calls wait now
 	Terms       []Term      // how the calls are alike, in the order of the input
 
-	Calls       int // that people decided, and that the rule would have settled
-	Open        int // that it would have settled too, and no one decided
-	OtherTerms  int // that would have waited all the same, on other terms
-	First, Last time.Time
-	People      int           // who decided them
-	Half        time.Duration // within which half of them were decided
-	Examples    []Example     // the newest
+	Calls      int           // that people decided, and that the rule would have settled
+	Open       int           // that it would have settled too, and no one decided
+	OtherTerms int           // that would have waited all the same, on other terms
+	People     int           // who decided them
+	Half       time.Duration // within which half of them were decided
+	Examples   []Example     // the newest
 
 	// Of the agent's calls of the tool, those that the rule does not cover.
 	Rest Rest
+}
+
+// Report is all that history suggests.
+type Report struct {
+	Found      []Suggestion // that no one dismissed, those of the most calls first
+	Dismissals []Dismissal
+	Calls      int       // that waited for a person, of which they are made
+	Since      time.Time // when the oldest of them was asked; zero: there were none
+	Cut        bool      // of older calls only the rejected ones were looked at
+}
+
+// Dismissal is a suggestion that somebody does not want to have made again.
+type Dismissal struct {
+	Suggestion
+
+	By models.DismissedSuggestion
 }
 
 // Example is one of the calls.
@@ -138,7 +152,7 @@ func Find(p *policy.Policy, calls, older []Call) []Suggestion {
 	for i := range older {
 		c := &older[i]
 		if g := groups[groupOf(c)]; g != nil {
-			g.add(&read{Call: c, shape: readShape(c.ToolName, c.Facts.Input)}, p)
+			g.add(c, p)
 		}
 	}
 	var tries []candidate
@@ -181,17 +195,12 @@ func grouped(p *policy.Policy, calls []Call) (groups map[string]*group, rules ma
 		if c.ToolName == "" || c.Kind != models.KindToolCall {
 			continue
 		}
-		r := &read{Call: c, shape: readShape(c.ToolName, c.Facts.Input)}
-		if c.Facts.Removed {
-			r.shape = shape{unreadable: true}
-		}
 		g := groups[groupOf(c)]
 		if g == nil {
 			g = &group{families: map[string]*family{}}
 			groups[groupOf(c)] = g
 		}
-		g.add(r, p)
-		if r.holds != "" {
+		if r := g.add(c, p); r.holds != "" {
 			rules[r.holds] = append(rules[r.holds], r)
 		}
 	}
@@ -199,18 +208,22 @@ func grouped(p *policy.Policy, calls []Call) (groups map[string]*group, rules ma
 }
 
 // add puts a call into its family. One that does not wait any more is in none; it is judged again all the same.
-func (g *group) add(r *read, p *policy.Policy) {
+func (g *group) add(c *Call, p *policy.Policy) *read {
+	r := &read{Call: c, shape: shape{unreadable: true}}
+	if !c.Facts.Removed {
+		r.shape = readShape(c.ToolName, c.Facts.Input)
+	}
 	g.calls = append(g.calls, r)
-	j := p.Judge(r.Call.Call)
+	j := p.Judge(c.Call)
 	if j.Effect != policy.EffectRequire {
-		return
+		return r
 	}
 	r.holds, r.risk, r.energy = j.Rule, j.Risk, j.Energy
 	plain := !j.Unjudged && !j.ReviewersOnly && !j.Signed() && j.SelfApproval != models.SelfNever && j.Only == nil &&
 		len(j.Checklist) == 0 && r.Template == ""
 	r.eligible = plain && (j.Risk == models.RiskLow || j.Risk == models.RiskMedium)
 	if r.shape.unreadable || j.Unjudged {
-		return
+		return r
 	}
 	key := r.shape.key() + "\x00" + r.holds
 	f := g.families[key]
@@ -219,25 +232,26 @@ func (g *group) add(r *read, p *policy.Policy) {
 		g.families[key], g.order = f, append(g.order, f)
 	}
 	f.calls = append(f.calls, r)
+	return r
 }
 
 // checklists finds rules whose requests are decided at once and always in the same way, though much depends on them.
 func checklists(p *policy.Policy, rules map[string][]*read) (out []Suggestion) {
 	doc := p.Document()
 	for _, name := range sortedKeys(rules) {
-		i := slices.IndexFunc(doc.Rules, func(r policy.Rule) bool { return r.Name == name && !r.Disabled })
-		if i < 0 || len(doc.Resolved(doc.Rules[i]).Checklist) > 0 {
+		i := doc.RuleNamed(name)
+		if i < 0 {
 			continue
 		}
-		risk := doc.Resolved(doc.Rules[i]).Risk
-		if risk != models.RiskHigh && risk != models.RiskCritical {
+		rule := doc.Resolved(doc.Rules[i])
+		if len(rule.Checklist) > 0 || rule.Risk != models.RiskHigh && rule.Risk != models.RiskCritical {
 			continue
 		}
 		decided := slices.DeleteFunc(slices.Clone(rules[name]), func(r *read) bool { return r.Outcome == Open })
 		if len(decided) < MinCalls || slices.ContainsFunc(decided, func(r *read) bool { return r.Outcome != Approved }) {
 			continue
 		}
-		s := Suggestion{Kind: Checklist, Rule: policy.Rule{Name: name}, Holds: name, Risk: risk}
+		s := Suggestion{Kind: Checklist, Rule: policy.Rule{Name: name}, Holds: name, Risk: rule.Risk}
 		s.count(decided)
 		if s.Half > quick {
 			continue
@@ -262,7 +276,6 @@ func (s *Suggestion) count(calls []*read) {
 	}
 	slices.Sort(took)
 	s.Calls, s.People, s.Half = len(calls), len(people), took[(len(took)-1)/2]
-	s.First, s.Last = newest[len(newest)-1].At, newest[0].At
 }
 
 func keyOf(parts ...string) string { return models.DigestOfText(strings.Join(parts, "\x00")) }

@@ -97,7 +97,7 @@ func sound(t *rapid.T, p *policy.Policy, s suggest.Suggestion, calls []suggest.C
 	if len(s.Rule.When) > condition.MaxSource {
 		t.Fatalf("the condition is too long: %d", len(s.Rule.When))
 	}
-	next, err := suggest.With(p, suggest.PlaceOf(p.Document(), s.Holds), s.Rule)
+	next, err := p.WithRule(s.Rule, s.Holds)
 	if err != nil {
 		t.Fatalf("%v: %s", err, s.Rule.When)
 	}

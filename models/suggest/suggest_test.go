@@ -44,7 +44,7 @@ func (h *history) put(agent, tool, input string, ending suggest.Outcome) {
 			Kind: models.KindToolCall, ToolName: tool, Explicit: true, At: day.Add(time.Duration(n) * time.Minute),
 			Facts: policy.Facts{Agent: agent, Owner: "ann@example.com", Input: []byte(input)},
 		},
-		Number: n, ID: models.ResponseID(fmt.Sprintf("r%d", n)), Agent: models.AgentID(agent), Risk: models.RiskMedium, Outcome: ending, By: "bob",
+		Number: n, ID: models.ResponseID(fmt.Sprintf("r%d", n)), Agent: models.AgentID(agent), Outcome: ending, By: "bob",
 		Took: 4 * time.Second,
 	})
 }
@@ -203,7 +203,7 @@ func TestASuggestedRuleSettlesNothingBesideWhatWasSeen(t *testing.T) {
 		t.Fatalf("got %q", says(found))
 	}
 	for _, s := range found {
-		next, err := suggest.With(p, suggest.PlaceOf(p.Document(), s.Holds), s.Rule)
+		next, err := p.WithRule(s.Rule, s.Holds)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ var near = map[string]map[string]bool{
 	"pay": {
 		`{"amount":120,"dry_run":true}`: true, `{"amount":12.5,"dry_run":true}`: true, `{"amount":140,"dry_run":true}`: false, `{"amount":9,"dry_run":true}`: false,
 		`{"amount":20,"dry_run":false}`: false, `{"amount":20}`: false, `{"amount":-20,"dry_run":true}`: false, `{"amount":1e9,"dry_run":true}`: false,
-		`{"amount":20,"dry_run":"true"}`: false,
+		`{"amount":20,"dry_run":"true"}`: false, `{"amount":"120","dry_run":true}`: false,
 	},
 }
 
@@ -264,7 +264,7 @@ func TestASuggestionTellsWhatItIsMadeFromAndWhatItLeaves(t *testing.T) {
 	}
 	s := found[0]
 	if s.Calls != 30 || s.Open != 2 || s.People != 1 || s.Half != 4*time.Second || s.Holds != "reading" || len(s.Examples) != 3 ||
-		s.Examples[0].ID != "r30" || !s.First.Equal(day.Add(time.Minute)) || !s.Last.Equal(day.Add(30*time.Minute)) {
+		s.Examples[0].ID != "r30" {
 		t.Errorf("got %+v", s)
 	}
 	if want := (suggest.Rest{Approved: 2, Rejected: 4, Unreadable: 1}); s.Rest != want {
@@ -332,6 +332,28 @@ func TestASuggestionStaysTheSame(t *testing.T) {
 	for i := range before {
 		if same := before[i].Key == after[i].Key; same != (before[i].Tool != "Read") {
 			t.Errorf("%s: %s is %s", before[i].Tool, before[i].Key, after[i].Key)
+		}
+	}
+}
+
+// TestARejectedCallThatCanNotBeReadCounts: whether a rule would have let it through is not known, so there is none.
+func TestARejectedCallThatCanNotBeReadCounts(t *testing.T) {
+	t.Parallel()
+	p := policyOf(t, tool("all", "/.*/"))
+	for _, older := range []bool{false, true} {
+		h, old := &history{t: t}, &history{t: t}
+		h.add(30, "Deploy", `{"to":"staging"}`, suggest.Approved)
+		if found := suggest.Find(p, h.calls, nil); len(found) != 1 {
+			t.Fatalf("got %q", says(found))
+		}
+		to := h
+		if older {
+			to = old
+		}
+		to.add(1, "Deploy", `{"to":"production"}`, suggest.Refused)
+		to.calls[len(to.calls)-1].Facts.Removed = true
+		if found := suggest.Find(p, h.calls, old.calls); len(found) != 0 {
+			t.Errorf("older %t: got %q", older, says(found))
 		}
 	}
 }

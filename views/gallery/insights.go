@@ -119,7 +119,7 @@ func suggestionsInput() policies.SuggestionsInput {
 	}
 	commands := suggest.Suggestion{
 		Key: key(2), Kind: suggest.Allow, Holds: policy.RuleExplicit, Agent: hostile, Tool: "Bash", Calls: 60, People: 1, Half: 1500 * time.Millisecond,
-		Terms:    []suggest.Term{{Part: "command", How: suggest.OneOf, Values: []string{"git status", "git log -3", "ls -la"}}},
+		Terms:    []suggest.Term{{Part: "command", How: suggest.OneOf, Values: []string{"git status", "git log -3", "ls -la", "git diff", "go vet ./..."}}},
 		Examples: []suggest.Example{at(time.Minute)},
 		Rule: policy.Rule{
 			Name: "Bash by builder", Tools: []string{"Bash"}, Effect: policy.EffectAllow, When: `agent == "builder" && input.command in ["git status", "git log -3", "ls -la"]`,
@@ -138,9 +138,12 @@ func suggestionsInput() policies.SuggestionsInput {
 	gone := reading
 	gone.Key = key(5)
 	return policies.SuggestionsInput{
-		Found:      []suggest.Suggestion{reading, commands, checklist, denied},
-		Dismissals: []policies.DismissalInput{{Suggestion: gone, Note: "We want to see " + hostile, By: "Ann", At: Now.Add(-50 * time.Hour)}},
-		Calls:      1240, Since: Now.Add(-80 * 24 * time.Hour), Days: 90, Now: Now,
+		Report: suggest.Report{
+			Found:      []suggest.Suggestion{reading, commands, checklist, denied},
+			Dismissals: []suggest.Dismissal{{Suggestion: gone, By: models.DismissedSuggestion{Note: "We want to see " + hostile, ByName: "Ann", At: Now.Add(-50 * time.Hour)}}},
+			Calls:      1240, Since: Now.Add(-80 * 24 * time.Hour),
+		},
+		Days: 90, Now: Now,
 	}
 }
 

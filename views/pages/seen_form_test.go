@@ -225,7 +225,7 @@ var formPages = []page{
 		"warns":  "This is not suggested any more: calls were decided since, or the policy has changed.",
 		"errors": "must say why, for those who wonder later",
 		"acts":   "Add to draft | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss | Open the rule | Dismiss… | Dismiss | Add to draft | Dismiss… | Dismiss",
-		"says":   "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on automatically. | Looked at the newest 10,000 calls that waited for a person. The first was asked 80 d ago . Of older ones, the rejected calls count too.",
+		"says":   "What people always decided in the same way in the last 90 days. A suggestion goes into your draft: nothing is switched on automatically. | Looked at 10,000 calls that waited for a person. The first was asked 80 d ago . There are more: of older ones, the rejected calls count too.",
 	}},
 	{key: "policy-replay-none", seen: seen{
 		"title": "Replay",

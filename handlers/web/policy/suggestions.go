@@ -2,9 +2,6 @@ package policy
 
 import (
 	"net/http"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/labstack/echo/v4"
 
@@ -12,7 +9,6 @@ import (
 	"countersign/handlers/web/site"
 	"countersign/models"
 	"countersign/models/drafts"
-	"countersign/models/policy"
 	"countersign/models/suggest"
 	"countersign/views"
 	"countersign/views/pages/policies"
@@ -28,10 +24,7 @@ func (s *Screens) suggestionsPage(c echo.Context, status int, in policies.Sugges
 	if err != nil {
 		return err
 	}
-	in.Found, in.Calls, in.Since, in.Cut, in.Days = all.Found, all.Calls, all.Since, all.Cut, drafts.SuggestedDays
-	for _, d := range all.Dismissals {
-		in.Dismissals = append(in.Dismissals, policies.DismissalInput{Suggestion: d.Suggestion, Note: d.By.Note, By: d.By.ByName, At: d.By.At})
-	}
+	in.Report, in.Days = *all, drafts.SuggestedDays
 	frame, err := s.Frame(c, "Suggested rules", -1)
 	if err != nil {
 		return err
@@ -83,33 +76,14 @@ func (s *Screens) draftSuggestion(c echo.Context, key string) (leads, flash stri
 	if e.doc == nil {
 		return "", "", models.Errorf(models.CodeConflict, "Your draft can't be shown as a form. Correct its JSON, or discard it, first.")
 	}
-	rules := make([]policy.Form, e.doc.Rules())
-	for i := range rules {
-		rules[i] = e.doc.Rule(i)
-	}
-	named := func(name string) int {
-		return slices.IndexFunc(rules, func(r policy.Form) bool { return r["name"] == name && r["disabled"] != "true" })
-	}
 	if one.Kind == suggest.Checklist {
-		if at := named(one.Holds); at >= 0 {
-			return views.PolicyRuleURL(at + 1), "", nil
+		at := e.doc.RuleNamed(one.Holds)
+		if at < 0 {
+			return "", "", models.Errorf(models.CodeConflict, "Your draft has no such rule. It may have been renamed or deleted.")
 		}
-		return "", "", models.Errorf(models.CodeConflict, "Your draft has no such rule. It may have been renamed or deleted.")
+		return views.PolicyRuleURL(at + 1), "", nil
 	}
-	tools := strings.Join(one.Rule.Tools, "\n")
-	if at := slices.IndexFunc(rules, func(r policy.Form) bool { return r["when"] == one.Rule.When && r["tools"] == tools }); at >= 0 {
-		return views.PolicyRuleURL(at + 1), "suggestion-drafted", nil
-	}
-	last, at := len(rules), named(one.Holds)
-	e.doc.PutRule(last, policy.Form{
-		"name": one.Rule.Name, "tools": tools, "when": one.Rule.When, "effect": string(one.Rule.Effect), "reason": one.Rule.Reason,
-		"risk": string(one.Rule.Risk), "energy": strings.TrimPrefix(strconv.FormatInt(one.Rule.Energy, 10), "0"),
-	})
-	if at >= 0 {
-		e.doc.MoveRule(last, at)
-	} else {
-		at = last
-	}
+	at := e.doc.AddRule(one.Rule, one.Holds)
 	if err := s.keep(c, e); err != nil {
 		return "", "", err
 	}

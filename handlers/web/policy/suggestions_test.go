@@ -16,7 +16,7 @@ import (
 func TestASuggestedRuleGoesIntoTheDraft(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t)
-	w.ApplyPolicy(`{"rules": [{"name": "never", "tools": ["drop"], "effect": "deny"}, {"name": "reading", "tools": ["Read"], "effect": "require"}]}`)
+	w.ApplyPolicy(`{"rules": [{"name": "never", "tools": ["drop"], "effect": "deny"}, {"name": "reading", "tools": ["Read"], "effect": "require", "energy": 3}]}`)
 	p := w.SignIn(webtest.AdminEmail)
 	p.Get("/policy/suggestions").Is(http.StatusOK).Says("main", "Nothing to suggest")
 	decide := func(input string, approved bool) {
@@ -45,7 +45,10 @@ func TestASuggestedRuleGoesIntoTheDraft(t *testing.T) {
 	for range 2 { // once more changes nothing
 		act("draft", "").Redirects("/policy/rules/2")
 	}
-	p.Get("/policy/rules/2").Is(http.StatusOK).Says("main", "The suggested rule is in your draft")
+	form := p.Get("/policy/rules/2").Is(http.StatusOK).Says("main", "The suggested rule is in your draft").Form("#rule-form", "#keep-rule")
+	if form.Get("energy") != "3" || form.Get("risk") != "medium" || form.Get("effect") != "allow" {
+		t.Errorf("the rule in the draft is %v", form)
+	}
 	p.Get("/policy").Is(http.StatusOK).Says("main", "2Read by", "4Everything else")
 	version, err := w.Store.CurrentPolicy(t.Context())
 	if err != nil || len(version.Program.Document().Rules) != 2 {

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,24 +15,12 @@ import (
 
 // SuggestionsInput is what the page of suggested rules is made of.
 type SuggestionsInput struct {
-	Found      []suggest.Suggestion
-	Dismissals []DismissalInput
-	Calls      int       // that were looked at
-	Since      time.Time // when the oldest of them was asked; zero: there were none
-	Cut        bool      // older ones were not looked at
-	Days       int       // over how many days
+	suggest.Report
 
+	Days                 int    // over how many days
 	Key, Note, NoteError string // typed to dismiss one, and the mistake in it
 	Notice               string
 	Now                  time.Time
-}
-
-// DismissalInput is one that somebody does not want to have suggested.
-type DismissalInput struct {
-	suggest.Suggestion
-
-	Note, By string
-	At       time.Time
 }
 
 // Suggestions is the view model of the page.
@@ -76,17 +65,14 @@ type DismissalCard struct {
 // NewSuggestions makes the page.
 func NewSuggestions(in SuggestionsInput) Suggestions {
 	v := Suggestions{
-		Intro: fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on automatically.", in.Days),
-		Since: views.Ago(in.Since, in.Now), Notice: in.Notice,
+		Intro:  fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on automatically.", in.Days),
+		Notice: in.Notice,
 	}
-	switch {
-	case in.Since.IsZero():
-		v.Since = views.Moment{}
-	case in.Cut:
-		v.Scope = "Looked at the newest " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
-		v.Before = "Of older ones, the rejected calls count too."
-	default:
-		v.Scope = "Looked at " + callsSpoken(in.Calls) + " that waited for a person. The first was asked"
+	if !in.Since.IsZero() {
+		v.Scope, v.Since = "Looked at "+callsSpoken(in.Calls)+" that waited for a person. The first was asked", views.Ago(in.Since, in.Now)
+	}
+	if in.Cut {
+		v.Before = "There are more: of older ones, the rejected calls count too."
 	}
 	for i := range in.Found {
 		card := suggestionCard(&in.Found[i], in.Now)
@@ -98,7 +84,7 @@ func NewSuggestions(in SuggestionsInput) Suggestions {
 	for i := range in.Dismissals {
 		d := &in.Dismissals[i]
 		v.Dismissals = append(v.Dismissals, DismissalCard{
-			Key: d.Key, Title: suggestionTitle(&d.Suggestion), Note: d.Note, By: d.By, At: views.Ago(d.At, in.Now),
+			Key: d.Key, Title: suggestionTitle(&d.Suggestion), Note: d.By.Note, By: d.By.ByName, At: views.Ago(d.By.At, in.Now),
 		})
 	}
 	return v
@@ -159,6 +145,9 @@ func suggestionTitle(s *suggest.Suggestion) []Phrase {
 	return out
 }
 
+// titleValues is how many values of a list a title names; the rule has them all.
+const titleValues = 3
+
 func termSays(t suggest.Term) []Phrase {
 	out := []Phrase{{Text: t.Part, Written: true}, {Text: map[suggest.How]string{
 		suggest.Is: " is ", suggest.OneOf: " is one of ", suggest.Below: " is in ", suggest.At: " begins with ", suggest.Between: " is from ",
@@ -168,6 +157,9 @@ func termSays(t suggest.Term) []Phrase {
 		joint = " to "
 	}
 	for i, value := range t.Values {
+		if i == titleValues && len(t.Values) > titleValues+1 {
+			return append(out, Phrase{Text: " and " + strconv.Itoa(len(t.Values)-i) + " more"})
+		}
 		if i > 0 {
 			out = append(out, Phrase{Text: joint})
 		}
