@@ -113,23 +113,24 @@ func suggestionsInput() policies.SuggestionsInput {
 		Half: 4 * time.Second, Terms: []suggest.Term{{Part: "file_path", How: suggest.Below, Values: []string{"/srv/app"}}},
 		Examples: []suggest.Example{at(2 * time.Hour), at(3 * time.Hour), at(26 * time.Hour)}, Rest: suggest.Rest{Approved: 14, Rejected: 4, Edited: 1, Other: 2, Unreadable: 3},
 		Rule: policy.Rule{
-			Name: "Read by planner, /srv/app/", Tools: []string{"Read"}, Effect: policy.EffectAllow,
+			Name: "Read by planner, /srv/app", Tools: []string{"Read"}, Effect: policy.EffectAllow, Risk: models.RiskMedium, Energy: 2,
 			When: `agent == "planner" && owner == "ann@example.com" && size(input) == 1 && "file_path" in input && type(input.file_path) == string && input.file_path.startsWith("/srv/app/") && !input.file_path.contains("/.") && path(input.file_path).within("/srv/app")`,
 		},
 	}
 	commands := suggest.Suggestion{
-		Key: key(2), Kind: suggest.Allow, Holds: policy.RuleExplicit, Agent: hostile, Tool: "Bash", Calls: 60, People: 1, Half: 1500 * time.Millisecond,
+		Key: key(2), Kind: suggest.Allow, Holds: policy.RuleExplicit, Agent: hostile, Tool: "Bash", Risk: models.RiskMedium, Calls: 60, People: 1, Half: 1500 * time.Millisecond,
 		Terms:    []suggest.Term{{Part: "command", How: suggest.OneOf, Values: []string{"git status", "git log -3", "ls -la", "git diff", "go vet ./..."}}},
 		Examples: []suggest.Example{at(time.Minute)},
 		Rule: policy.Rule{
-			Name: "Bash by builder", Tools: []string{"Bash"}, Effect: policy.EffectAllow, When: `agent == "builder" && input.command in ["git status", "git log -3", "ls -la"]`,
+			Name: "Bash by builder", Tools: []string{"Bash"}, Effect: policy.EffectAllow, Risk: models.RiskMedium,
+			When: `agent == "builder" && owner == "ann@example.com" && size(input) == 1 && "command" in input && input.command in ["git status", "git log -3", "ls -la", "git diff", "go vet ./..."]`,
 		},
 	}
 	denied := suggest.Suggestion{
-		Key: key(3), Kind: suggest.Deny, Holds: "payments", Agent: "buyer", Tool: "pay", Calls: 1, People: 2, Half: time.Minute,
+		Key: key(3), Kind: suggest.Deny, Holds: "payments", Agent: "buyer", Tool: "pay", Risk: models.RiskHigh, Calls: 21, People: 2, Half: time.Minute,
 		Terms:    []suggest.Term{{Part: "amount", How: suggest.Between, Values: []string{"500", "900.50"}}, {Part: "to", How: suggest.Is, Values: []string{""}}},
 		Examples: []suggest.Example{at(time.Hour)}, Rest: suggest.Rest{Approved: 7},
-		Rule: policy.Rule{Name: "pay by buyer", Tools: []string{"pay"}, Effect: policy.EffectDeny, When: `agent == "buyer"`, Reason: "Not without an invoice."},
+		Rule: policy.Rule{Name: "pay by buyer", Tools: []string{"pay"}, Effect: policy.EffectDeny, Risk: models.RiskHigh, When: `agent == "buyer"`, Reason: "Not without an invoice."},
 	}
 	checklist := suggest.Suggestion{
 		Key: key(4), Kind: suggest.Checklist, Holds: "deploys", Rule: policy.Rule{Name: "deploys"}, Risk: models.RiskCritical, Calls: 38, People: 2, Half: 3 * time.Second,

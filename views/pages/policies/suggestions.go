@@ -26,6 +26,7 @@ type SuggestionsInput struct {
 // Suggestions is the view model of the page.
 type Suggestions struct {
 	Intro, Scope, Before, Notice string
+	Needs                        string // what it takes for a suggestion
 	Since                        views.Moment
 	List                         []SuggestionCard
 	Dismissals                   []DismissalCard
@@ -66,6 +67,7 @@ type DismissalCard struct {
 func NewSuggestions(in SuggestionsInput) Suggestions {
 	v := Suggestions{
 		Intro:  fmt.Sprintf("What people always decided in the same way in the last %d days. A suggestion goes into your draft: nothing is switched on automatically.", in.Days),
+		Needs:  fmt.Sprintf("A suggestion takes %d calls of one agent and tool that people all decided in the same way, and that one narrow rule can tell from the others.", suggest.MinCalls),
 		Notice: in.Notice,
 	}
 	if !in.Since.IsZero() {
@@ -182,7 +184,7 @@ func suggestionFacts(s *suggest.Suggestion) []string {
 		people = views.Number(int64(s.People)) + " people"
 	}
 	out := []string{
-		fmt.Sprintf("Decided %s, %s, by %s. Half of them took at most %s.", timesSpoken(s.Calls), always, people, models.SpokenDuration(max(time.Second, s.Half))),
+		fmt.Sprintf("Decided %s times, %s, by %s. Half of them took at most %s.", views.Number(int64(s.Calls)), always, people, models.SpokenDuration(max(time.Second, s.Half))),
 	}
 	if s.Kind == suggest.Checklist {
 		return append(out, "Its calls have "+string(s.Risk)+" risk. A checklist has its approver look at each point before they approve.")
@@ -200,13 +202,6 @@ func suggestionFacts(s *suggest.Suggestion) []string {
 		out = append(out, callsSpoken(s.OtherTerms)+" would have waited on other terms, since the rule can't be judged of them.")
 	}
 	return append(out, leftSays(s))
-}
-
-func timesSpoken(n int) string {
-	if n == 1 {
-		return "once"
-	}
-	return views.Number(int64(n)) + " times"
 }
 
 func leftSays(s *suggest.Suggestion) string {

@@ -125,7 +125,7 @@ func SuggestionsPage(p views.Page, v Suggestions) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if len(v.List) == 0 {
-				templ_7745c5c3_Err = ui.Empty("Nothing to suggest", "A suggestion takes 20 calls of one agent and tool that people all decided in the same way, and that one narrow rule can tell from the others.").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = ui.Empty("Nothing to suggest", v.Needs).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
