@@ -45,6 +45,9 @@ func (r *Response) Advice(status Status) string {
 			return "Nobody decided in time: send again what the agent's budget did not allow, which may fit by now; else its owner is asked again."
 		}
 	}
+	if status == StatusExpired && r.WhenBusy == BusyExpire {
+		return "Those who would be asked have enough to look at, so nobody was asked and this is not approved: go on without it, or ask again in an hour under a new key."
+	}
 	text := Advice(status, r.Cause, r.Kind)
 	if r.SaidRemoved() {
 		return withoutReason(text)

@@ -41,3 +41,30 @@ func (r *Response) Steps() map[int]int {
 	}
 	return out
 }
+
+// WhenBusy is what happens to a request of low risk where everybody who would be asked has enough to look at.
+type WhenBusy string
+
+// What may happen.
+const (
+	BusyExpire   WhenBusy = "expire"   // it expires as it comes, and nobody is asked
+	BusyEscalate WhenBusy = "escalate" // those are asked at once whom its rule asks first as time runs
+	BusyBatch    WhenBusy = "batch"    // it waits among others in one line, told of together
+)
+
+// WhenBusies is the list of all.
+func WhenBusies() []WhenBusy { return []WhenBusy{BusyExpire, BusyEscalate, BusyBatch} }
+
+// BusyText says in a sentence what happened to the request because all were busy; empty: nothing did.
+func (r *Response) BusyText() string {
+	switch r.WhenBusy {
+	case BusyExpire:
+		return "Everybody who would be asked has had as many requests this hour as the policy allows, so it expired at once."
+	case BusyEscalate:
+		return "Everybody who would be asked has had as many requests this hour as the policy allows, so further people were asked at once."
+	case BusyBatch:
+		return "Everybody who would be asked has had as many requests this hour as the policy allows, so it waits together with others of low risk."
+	case "":
+	}
+	return ""
+}

@@ -61,6 +61,7 @@ type Response struct {
 	AcceptsEdits        bool         // who asked reads the input that was approved; use TakesEdits
 	Escalation          int          // how many steps of its rule's escalation it has taken
 	NoSubstitutes       bool         // its rule lets no one act for others
+	WhenBusy            WhenBusy     // what happened to it because all were busy; empty: nothing
 	EscalatedAt         *time.Time   // when the agent last asked for more attention
 	ApprovalRequestedAt *time.Time
 	ApprovalTimeoutAt   time.Time // NoDeadline for none
@@ -147,8 +148,8 @@ func (r *Response) ClaimedTime() *time.Time {
 }
 
 // CheckBegin is how an approval begins (I1): not needed, pending, or rejected by the policy, because no one can decide
-// it, with another, because its agent is stopped, or because it ran although denied; or it ran already. A row that
-// would begin otherwise is a fault of the program.
+// it, with another, because its agent is stopped, or because it ran although denied; or it ran already, or expired because
+// all were busy. A row that would begin otherwise is a fault of the program.
 func (r *Response) CheckBegin() error {
 	switch r.Status() {
 	case StatusNone, StatusPending, StatusRan:
@@ -158,7 +159,11 @@ func (r *Response) CheckBegin() error {
 		case CausePolicy, CauseNoReviewer, CauseCascade, CauseStopped, CauseFallback:
 			return nil
 		}
-	case StatusApproved, StatusExpired, StatusCancelled, StatusResolved:
+	case StatusExpired:
+		if r.WhenBusy == BusyExpire && r.Cause == CauseNoReviewer {
+			return nil
+		}
+	case StatusApproved, StatusCancelled, StatusResolved:
 	}
 	return fmt.Errorf("an approval begins as none, pending, or rejected by policy: %s is %s by %q", r.ID, r.Status(),
 		r.Cause)

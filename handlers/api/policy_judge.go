@@ -103,6 +103,7 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 		Reviewers: append([]string{}, j.Reviewers...), Readers: j.Readers, ReviewersOnly: j.ReviewersOnly,
 		SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
 		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
+		WhenBusy: string(j.WhenBusy),
 		Steps: []wire.PolicyStep{},
 	}
 	out.Any, out.Stages, out.RejectCount, out.BreakGlass = j.Any, j.Stages, j.RejectCount, j.BreakGlass

@@ -133,6 +133,7 @@ func (c *checker) rule(path string, d *Document, r Rule) {
 		c.add(path+".readers", "has no effect in a rule that says %s: only calls that wait have readers", r.Effect)
 	}
 	c.quorumOf(path, d, r)
+	c.whenBusy(path+".when_busy", d, r)
 	if only := d.Resolved(r); len(r.Escalate) > 0 {
 		c.escalate(path+".escalate", r.Escalate, only.TimeoutMinutes)
 	} else if n := len(only.Escalate); n > 0 && only.TimeoutMinutes != nil &&

@@ -144,6 +144,7 @@ func ruleJudgement(r Rule, t *Template) Judgement {
 		Effect: r.Effect, Rule: r.Name, Reason: r.Reason, Risk: r.Risk,
 		Timeout: r.TimeoutMinutes, Reviewers: slices.Clip(r.Reviewers), Readers: slices.Clip(r.Readers), Energy: r.Energy,
 		ReviewersOnly: r.ReviewersOnly, SelfApproval: r.SelfApproval, NotifyHeadline: r.NotifyHeadline,
+		WhenBusy: r.WhenBusy,
 		Escalate: r.Escalate, NoSubstitutes: noSubstitutes(r.Substitutes), Quorum: r.Quorum, Checklist: slices.Clip(r.Checklist),
 	}
 	if t != nil {
@@ -191,7 +192,7 @@ func heldByCase(j Judgement, pattern string) Judgement {
 }
 
 func heldFor(j Judgement, reason string) Judgement {
-	j.Effect, j.Cause, j.Reason, j.NotifyHeadline = EffectRequire, models.CauseNone, reason, false
+	j.Effect, j.Cause, j.Reason, j.NotifyHeadline, j.WhenBusy = EffectRequire, models.CauseNone, reason, false, ""
 	return j
 }
 

@@ -18,12 +18,19 @@ const (
 	MaxPauseMinutes   = 7 * 24 * 60
 	MaxGrantHours     = 365 * 24
 	MaxGrantUses      = 10_000
+	MaxAsksPerHour    = 1_000
+	MaxFloodPerHour   = 1_000
 	MaxRejectReasons  = 12
 	maxRejectReason   = 200 // bytes
 	defaultPause      = 60
 	defaultGrantHours = 24
 	defaultGrantUses  = 50
+
+	DefaultFloodPerHour = 60
 )
+
+// WhenBusy is what happens to a call of low risk that nobody has the attention for: see Rule.WhenBusy.
+type WhenBusy = models.WhenBusy
 
 // UndoSeconds is how long an approval is held, by risk. Meanwhile its giver may undo it and the agent does not hear of
 // it. 0 is not at all.
@@ -102,6 +109,28 @@ func (c *checker) desk(d Document) {
 		if f.value < 1 || f.value > f.top {
 			c.add(f.path, "must be 1 to %d %s", f.top, f.unit)
 		}
+	}
+	if d.MaxAsksPerReviewerHour < 0 || d.MaxAsksPerReviewerHour > MaxAsksPerHour {
+		c.add("max_asks_per_reviewer_hour", "must be 0 to %d requests; with 0, when_busy never counts", MaxAsksPerHour)
+	}
+	if d.FloodPerHour < 0 || d.FloodPerHour > MaxFloodPerHour {
+		c.add("flood_per_hour", "must be 0 to %d requests; 0 is %d", MaxFloodPerHour, DefaultFloodPerHour)
+	}
+}
+
+// whenBusy checks what a rule says of busy people.
+func (c *checker) whenBusy(path string, d *Document, r Rule) {
+	whole := d.Resolved(r)
+	switch {
+	case r.WhenBusy == "":
+	case !slices.Contains(models.WhenBusies(), r.WhenBusy):
+		c.add(path, "must be %s, or be left out", models.AnyOf(models.WhenBusies()))
+	case r.Effect == EffectAllow || r.Effect == EffectDeny:
+		c.add(path, "has no effect in a rule that says %s: only calls that wait need attention", r.Effect)
+	case whole.Risk != models.RiskLow:
+		c.add(path, "is only for rules of low risk, and this one's is %s: such calls are always asked about", whole.Risk)
+	case r.WhenBusy == models.BusyEscalate && len(whole.Escalate) == 0:
+		c.add(path, "needs escalate: whom to ask at once where all others are busy")
 	}
 }
 

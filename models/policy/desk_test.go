@@ -80,3 +80,62 @@ func TestRejectReasonsOfARule(t *testing.T) {
 		}
 	}
 }
+
+// TestWhenBusyIsForLowRiskOnly, in a rule that asks, and to escalate needs somebody to ask.
+func TestWhenBusyIsForLowRiskOnly(t *testing.T) {
+	t.Parallel()
+	for rule, want := range map[string]string{
+		`"effect":"require","risk":"low","when_busy":"batch"`:                                                              "",
+		`"effect":"require","template":"small","when_busy":"expire"`:                                                       "",
+		`"effect":"require","risk":"low","when_busy":"escalate","escalate":[{"after_minutes":2,"to":["ann@example.com"]}]`: "",
+		`"effect":"require","risk":"low","when_busy":"escalate"`:                                                           "needs escalate: whom to ask at once where all others are busy",
+		`"effect":"require","when_busy":"batch"`:                                                                           "is only for rules of low risk, and this one's is medium: such calls are always asked about",
+		`"effect":"require","risk":"critical","when_busy":"expire"`:                                                        "is only for rules of low risk, and this one's is critical: such calls are always asked about",
+		`"effect":"deny","risk":"low","when_busy":"expire"`:                                                                "has no effect in a rule that says deny: only calls that wait need attention",
+		`"effect":"require","risk":"low","when_busy":"later"`:                                                              "must be expire, escalate or batch, or be left out",
+	} {
+		_, err := policy.Parse([]byte(`{"templates":[{"name":"small","risk":"low"}],"rules":[{"name":"a","tools":["x"],` + rule + `}]}`))
+		got := ""
+		if e, ok := errors.AsType[*models.Error](err); ok {
+			got = e.Fields["rules[0].when_busy"]
+		} else if err != nil {
+			t.Errorf("%s: %v", rule, err)
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", rule, got, want)
+		}
+	}
+	for _, member := range []string{"max_asks_per_reviewer_hour", "flood_per_hour"} {
+		for _, value := range []string{"-1", "1001"} {
+			_, err := policy.Parse([]byte(`{"` + member + `":` + value + `}`))
+			if e, ok := errors.AsType[*models.Error](err); !ok || e.Fields[member] == "" {
+				t.Errorf("%s of %s: %v", member, value, err)
+			}
+		}
+	}
+}
+
+// TestNothingButItsOwnRuleTreatsACallAsOfLowRisk: not a similar name, not a condition that can't be judged, not a request
+// that only a person can settle.
+func TestNothingButItsOwnRuleTreatsACallAsOfLowRisk(t *testing.T) {
+	t.Parallel()
+	p := parse(t, `{"templates":[{"name":"careful","risk":"medium"}],"rules":[
+		{"name":"a","tools":["read"],"effect":"require","risk":"low","when_busy":"expire"},
+		{"name":"b","tools":["send"],"when":"input.n > 1","effect":"require","risk":"low","when_busy":"expire"}]}`)
+	for name, c := range map[string]struct {
+		call policy.Call
+		want models.WhenBusy
+	}{
+		"its rule":         {with("read", `{}`), models.BusyExpire},
+		"its condition":    {with("send", `{"n":2}`), models.BusyExpire},
+		"a similar name":   {with("Read", `{}`), ""},
+		"not judged":       {with("send", `{}`), ""},
+		"a template":       {policy.Call{Kind: models.KindToolCall, ToolName: "read", Template: "careful"}, ""},
+		"a question":       {policy.Call{Kind: models.KindQuestion, ToolName: "read"}, ""},
+		"a budget request": {policy.Call{Kind: models.KindBudget, ToolName: "read"}, ""},
+	} {
+		if j := p.Judge(c.call); j.Effect != policy.EffectRequire || j.WhenBusy != c.want {
+			t.Errorf("%s: %s, %q, want %q", name, j.Effect, j.WhenBusy, c.want)
+		}
+	}
+}

@@ -38,6 +38,8 @@ func Diff(a, b Document) []Change {
 	d.field("grants_enabled", strconv.FormatBool(a.GrantsEnabled), strconv.FormatBool(b.GrantsEnabled))
 	d.field("grant_max_hours", strconv.Itoa(a.GrantMaxHours), strconv.Itoa(b.GrantMaxHours))
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
+	d.field("max_asks_per_reviewer_hour", strconv.Itoa(a.MaxAsksPerReviewerHour), strconv.Itoa(b.MaxAsksPerReviewerHour))
+	d.field("flood_per_hour", strconv.Itoa(a.FloodPerHour), strconv.Itoa(b.FloodPerHour))
 	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
 	d.field("policy_approvals", strconv.Itoa(a.PolicyApprovals), strconv.Itoa(b.PolicyApprovals))
 	d.field("policy_alone_minutes", strconv.Itoa(a.PolicyAloneMinutes), strconv.Itoa(b.PolicyAloneMinutes))
@@ -91,6 +93,7 @@ func (d *differ) rule(a, b Rule) {
 	d.field(path+".approvals", a.Quorum.text(), b.Quorum.text())
 	d.field(path+".escalate", stepsText(a.Escalate), stepsText(b.Escalate))
 	d.field(path+".substitutes", substitutesText(a.Substitutes), substitutesText(b.Substitutes))
+	d.field(path+".when_busy", cmp.Or(string(a.WhenBusy), none), cmp.Or(string(b.WhenBusy), none))
 	d.field(path+".reason", quotedText(a.Reason), quotedText(b.Reason))
 	d.field(path+".reject_reasons", listText(a.RejectReasons), listText(b.RejectReasons))
 	d.field(path+".energy", strconv.FormatInt(a.Energy, 10), strconv.FormatInt(b.Energy, 10))
@@ -142,6 +145,9 @@ func ruleText(r Rule) string {
 	}
 	if noSubstitutes(r.Substitutes) {
 		b.WriteString(", substitutes false")
+	}
+	if r.WhenBusy != "" {
+		b.WriteString(", when_busy " + string(r.WhenBusy))
 	}
 	if r.Reason != "" {
 		fmt.Fprintf(&b, ", reason %s", strconv.Quote(r.Reason))

@@ -56,7 +56,7 @@ func TestDiffOfRules(t *testing.T) {
 	}
 	changed := policy.Rule{
 		Name: "b", Note: "none", Tools: []string{"b", "b2"}, Effect: policy.EffectDeny, TimeoutMinutes: new(3),
-		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5, RejectReasons: []string{"No"}, NotifyHeadline: true,
+		Risk: models.RiskHigh, Reviewers: []string{"a@b"}, Reason: "Why.", Energy: 5, RejectReasons: []string{"No"}, NotifyHeadline: true, WhenBusy: models.BusyExpire,
 		Escalate: []policy.Escalation{{AfterMinutes: 2, To: []string{"group:g", "c@d"}}}, Substitutes: new(false),
 	}
 	medium := rule("a")
@@ -68,7 +68,7 @@ func TestDiffOfRules(t *testing.T) {
 		"said medium": {[]policy.Rule{rule("a")}, []policy.Rule{medium}, nil},
 		"new": {[]policy.Rule{rule("a")}, []policy.Rule{changed, rule("a")}, []policy.Change{{
 			Path:  `rules["b"]`,
-			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", escalate "2: group:g, c@d", substitutes false, reason "Why.", energy 5, reject_reasons "No", notify_headline, note "none"`,
+			After: `rule 1 of 2: deny "b", "b2", risk high, timeout_minutes 3, reviewers "a@b", escalate "2: group:g, c@d", substitutes false, when_busy expire, reason "Why.", energy 5, reject_reasons "No", notify_headline, note "none"`,
 		}}},
 		"gone": {[]policy.Rule{rule("a"), rule("b")}, []policy.Rule{rule("b")}, []policy.Change{{
 			Path: `rules["a"]`, Before: `require "a", risk medium`,
@@ -82,6 +82,7 @@ func TestDiffOfRules(t *testing.T) {
 			{Path: `rules["b"].reviewers`, Before: "none", After: `"a@b"`},
 			{Path: `rules["b"].escalate`, Before: "none", After: `"2: group:g, c@d"`},
 			{Path: `rules["b"].substitutes`, Before: "true", After: "false"},
+			{Path: `rules["b"].when_busy`, Before: "none", After: "expire"},
 			{Path: `rules["b"].reason`, Before: "none", After: `"Why."`},
 			{Path: `rules["b"].reject_reasons`, Before: "none", After: `"No"`},
 			{Path: `rules["b"].energy`, Before: "0", After: "5"},

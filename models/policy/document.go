@@ -86,6 +86,12 @@ type Document struct {
 	// GrantMaxHours and GrantMaxUses are the most that one grant may last and cover.
 	GrantMaxHours int `json:"grant_max_hours"`
 	GrantMaxUses  int `json:"grant_max_uses"`
+	// MaxAsksPerReviewerHour is how many requests an hour a person is asked about before the rules' WhenBusy counts; 0: it
+	// never does. Unused ones come back steadily.
+	MaxAsksPerReviewerHour int `json:"max_asks_per_reviewer_hour,omitzero"`
+	// FloodPerHour is how many requests of one agent that came within an hour may wait at once before they are one line of
+	// the inbox; 0: DefaultFloodPerHour.
+	FloodPerHour int `json:"flood_per_hour,omitzero"`
 	// RetentionDays is after how many days the contents of ended requests and runs are removed for good; 0 keeps them.
 	RetentionDays int `json:"retention_days,omitzero"`
 	// PolicyApprovals is how many admins agree to a change of the policy; 0 and 1: one saves it alone. It is also what
@@ -138,7 +144,10 @@ type Rule struct {
 	// Escalate asks further people as time runs, if there is no decision by then.
 	Escalate []Escalation `json:"escalate,omitempty"`
 	// Substitutes false keeps substitutes from acting for those who may approve; nil: they may.
-	Substitutes   *bool    `json:"substitutes,omitzero"`
+	Substitutes *bool `json:"substitutes,omitzero"`
+	// WhenBusy is what happens to a call of low risk where each of those who would be asked has as many requests this hour as
+	// MaxAsksPerReviewerHour says; empty: they are asked all the same.
+	WhenBusy      WhenBusy `json:"when_busy,omitempty"`
 	Reason        string   `json:"reason,omitempty"`         // shown to the reviewer and the agent
 	Energy        int64    `json:"energy,omitzero"`          // the least that such a call costs its conversation
 	RejectReasons []string `json:"reject_reasons,omitempty"` // offered for a rejection
@@ -258,6 +267,15 @@ func cloneFlag(b *bool) *bool {
 
 // SavedBy is how many admins agree to a change of this policy: at least one.
 func (d Document) SavedBy() int { return max(1, d.PolicyApprovals) }
+
+// MaxAsksPerHour is how many requests an hour a person is asked about before they are busy; 0: they never are.
+func (p *Policy) MaxAsksPerHour() int { return p.doc.MaxAsksPerReviewerHour }
+
+// FloodsAbove is how many requests of an agent that came within an hour may wait before they are a flood.
+func (p *Policy) FloodsAbove() int { return p.doc.FloodsAbove() }
+
+// FloodsAbove is how many requests of an agent that came within an hour may wait before they are a flood.
+func (d Document) FloodsAbove() int { return cmp.Or(d.FloodPerHour, DefaultFloodPerHour) }
 
 // AloneAfter is how long one of them waits who changes it alone.
 func (d Document) AloneAfter() time.Duration {

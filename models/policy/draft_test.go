@@ -106,6 +106,7 @@ func documents() *rapid.Generator[policy.Document] {
 		}
 		d.UndoSeconds = policy.UndoSeconds{High: rapid.IntRange(0, 600).Draw(t, "undo")}
 		d.TimeZone = rapid.SampledFrom([]string{"", "Europe/Berlin", "Asia/Tokyo"}).Draw(t, "zone")
+		d.MaxAsksPerReviewerHour, d.FloodPerHour = rapid.IntRange(0, 2).Draw(t, "asks"), rapid.IntRange(0, 2).Draw(t, "flood")
 		d.RetentionDays = rapid.IntRange(0, 3).Draw(t, "days")
 		for i := range rapid.IntRange(0, 3).Draw(t, "templates") {
 			d.Templates = append(d.Templates, templates(odd).Draw(t, "template"))
@@ -130,6 +131,9 @@ func documents() *rapid.Generator[policy.Document] {
 			}
 			r.Escalate, r.Substitutes = escalations.Draw(t, "escalate"), substitutes.Draw(t, "substitutes")
 			r.NotifyHeadline = rapid.Bool().Draw(t, "headline")
+			if r.Effect == policy.EffectRequire && r.Risk == models.RiskLow && rapid.Bool().Draw(t, "busy") {
+				r.WhenBusy = models.BusyBatch
+			}
 			if rapid.Bool().Draw(t, "four eyes") {
 				r.SelfApproval = models.SelfNever
 			}
@@ -138,7 +142,7 @@ func documents() *rapid.Generator[policy.Document] {
 			}
 			if r.Effect == policy.EffectRequire && len(d.Templates) > 0 && rapid.Bool().Draw(t, "under one") {
 				r.Template = rapid.SampledFrom(d.Templates).Draw(t, "named").Name
-				r.Risk = rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "own risk")
+				r.Risk, r.WhenBusy = rapid.SampledFrom(append(models.Risks(), "")).Draw(t, "own risk"), ""
 			}
 			d.Rules = append(d.Rules, r)
 		}

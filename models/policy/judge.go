@@ -85,6 +85,9 @@ type Judgement struct {
 	// NotifyHeadline lets notifications carry the headline. A rule that is used only because a name is similar, or
 	// because its condition can't be evaluated, does not: it does not name this call.
 	NotifyHeadline bool
+	// WhenBusy is what happens where everybody who would be asked is busy: of a call of low risk, and as NotifyHeadline only
+	// where the rule names this call.
+	WhenBusy WhenBusy
 }
 
 // Signed reports whether it takes several people to approve the call.
@@ -133,11 +136,14 @@ func (p *Policy) judgement(e *evaluation) Judgement {
 	j = p.under(j, c)
 	j.SelfApproval = SelfUnder(j.SelfApproval, j.Quorum, j.Risk)
 	j.NotifyHeadline = j.NotifyHeadline && !j.Unjudged
+	if j.Unjudged || c.Kind != models.KindToolCall || j.Effect != EffectRequire || j.Risk != models.RiskLow {
+		j.WhenBusy = ""
+	}
 	if c.Kind == models.KindToolCall && j.Effect == EffectRequire && p.lets(c) {
 		j.Effect, j.Cause = EffectAllow, models.CauseGateOff
 		j.Timeout, j.AtMost, j.Reviewers, j.ReviewersOnly, j.SelfApproval = nil, nil, nil, false, ""
 		j.Escalate, j.NoSubstitutes, j.Quorum = nil, false, Quorum{}
-		j.Only, j.Checklist, j.Text, j.Nobody = nil, nil, "", ""
+		j.Only, j.Checklist, j.Text, j.Nobody, j.WhenBusy = nil, nil, "", "", ""
 		j.Reason = "Approval is switched off, so nobody was asked. Otherwise it would have needed approval: " + j.Reason
 	}
 	return j

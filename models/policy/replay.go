@@ -72,6 +72,9 @@ func termsOf(j Judgement) string {
 	if j.NoSubstitutes {
 		parts = append(parts, "no substitutes")
 	}
+	if j.WhenBusy != "" {
+		parts = append(parts, "when busy: "+string(j.WhenBusy))
+	}
 	if j.AtMost != nil {
 		parts = append(parts, "at most "+minutesText(j.AtMost)+" min")
 	}

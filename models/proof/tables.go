@@ -24,7 +24,7 @@ var tables = map[string]*table{
 			anID:  "id conversation_id owner_id agent_id tool_use_id job_id call_id upstream_id approval_id batch_id parent_tool_use_id open_note decided_by vote_id grant_id cascaded_from outside_run",
 			aName: "policy_rule model_used tool_name template", aDigest: "digest", theMark: "removed", whoMay: "approvers quorum",
 			ruleWords: "policy_reason checklist template_text",
-			ourWord:   "kind risk approval_status cause self_approval closed matched_by protocol",
+			ourWord:   "kind risk approval_status cause self_approval closed matched_by protocol when_busy",
 		},
 	},
 	"votes": {

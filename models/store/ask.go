@@ -132,6 +132,19 @@ func (t *Tx) applyJudgement(a *models.Approval, q *asked, j policy.Judgement, de
 		settle(models.CauseNoReviewer, cmp.Or(j.Nobody, noReviewerText(&a.Response)))
 		return nil, nil
 	}
+	if j.WhenBusy != "" {
+		busy, err := t.allBusy(&a.Response, reviewers)
+		if err != nil {
+			return nil, err
+		}
+		if busy {
+			a.WhenBusy = j.WhenBusy
+		}
+		if a.WhenBusy == models.BusyExpire {
+			t.expireAtOnce(a)
+			return nil, nil
+		}
+	}
 	if end, ok := stepEnds(j, t.Now, deadline); ok {
 		a.EndStepsAt(deadline)
 		deadline = end
@@ -151,6 +164,14 @@ func (t *Tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
 	status, at := models.StatusRejected, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause, a.ApprovalFeedback = &status, &at, cause, models.FeedbackOf(text)
 	a.RequiresApproval, a.ApprovalRequestedAt = true, &at
+}
+
+// expireAtOnce ends a request as it comes because nobody has the attention for it.
+func (t *Tx) expireAtOnce(a *models.Approval) {
+	status, at := models.StatusExpired, t.Now
+	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &at, models.CauseNoReviewer
+	a.ApprovalFeedback = models.FeedbackOf(a.BusyText())
+	a.RequiresApproval, a.ApprovalRequestedAt, a.ApprovalTimeoutAt = true, &at, at
 }
 
 // deadlineFor is the rule's, else what the agent asked for, else the kind's; earlier if the
@@ -217,11 +238,10 @@ func (t *Tx) insertResponse(i *db.Insertion, full, short *db.Stmt, r *models.Res
 func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	switch r.Status() {
 	case models.StatusPending:
-	case models.StatusRejected:
+	case models.StatusRejected, models.StatusExpired:
 		t.Publish(events.Agent(string(r.AgentID)), events.RecordOf(string(r.OwnerID)), events.RecordOfAdmins)
 		return nil
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved,
-		models.StatusRan:
+	case models.StatusNone, models.StatusApproved, models.StatusCancelled, models.StatusResolved, models.StatusRan:
 		return nil
 	}
 	topics := []events.Topic{events.Agent(string(r.AgentID)), events.InboxOfAdmins, events.InboxOf(string(r.OwnerID))}
@@ -229,13 +249,13 @@ func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	if err != nil {
 		return err
 	}
-	var newcomers []models.UserID // if there are any notifications
+	var newcomers []models.UserID
 	decider := func(id models.UserID) error {
 		n, err := t.Exec(t.s.hot.addDecider, id, r.ApprovalTimeoutAt, r.ID)
 		if err != nil {
 			return fmt.Errorf("store decider: %w", err)
 		}
-		if n > 0 && !w.nobody() {
+		if n > 0 {
 			newcomers = append(newcomers, id)
 		}
 		return nil
@@ -263,6 +283,9 @@ func (t *Tx) addDeciders(r *models.Response, reviewers []models.UserID) error {
 	}
 	t.Publish(topics...)
 	t.deadlineStored(r.ApprovalTimeoutAt)
+	if err := t.noteAttention(r, newcomers); err != nil {
+		return err
+	}
 	return t.awaits(w, r, newcomers)
 }
 
@@ -273,9 +296,11 @@ func askAction(a *models.Approval) string {
 		return "approval.requested"
 	case models.StatusRejected:
 		return "approval.rejected"
+	case models.StatusExpired:
+		return "approval.expired"
 	case models.StatusRan:
 		return "approval.ran"
-	case models.StatusNone, models.StatusApproved, models.StatusExpired, models.StatusCancelled, models.StatusResolved:
+	case models.StatusNone, models.StatusApproved, models.StatusCancelled, models.StatusResolved:
 	}
 	return "approval.let_through"
 }
@@ -303,7 +328,8 @@ type askedEntry struct {
 	SelfApproval  models.SelfApproval `json:"self_approval,omitempty"`    // empty: allowed
 	Approvers     string              `json:"approvers_digest,omitempty"` // of the people and groups whom the rule names
 
-	NoSubstitutes bool `json:"no_substitutes,omitzero"`
+	NoSubstitutes bool            `json:"no_substitutes,omitzero"`
+	WhenBusy      models.WhenBusy `json:"when_busy,omitempty"` // what happened because all were busy
 
 	Quorum string `json:"quorum_digest,omitempty"` // of what several people must do
 
@@ -319,7 +345,7 @@ func askedData(a *models.Approval, reviewers []models.UserID, runs bool) askedEn
 		Kind: a.Kind, Tool: a.ToolName, Sequence: a.Sequence, Digest: a.Digest, Risk: a.Risk, Status: string(a.Status()),
 		Cause: a.Cause, Version: a.PolicyVersion, Rule: a.PolicyRule, Energy: a.Energy, Grant: a.GrantID,
 		Reason: models.DigestOfText(a.Feedback()), Conversation: waitBegins(a, runs),
-		NoSubstitutes: a.NoSubstitutes, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON),
+		NoSubstitutes: a.NoSubstitutes, WhenBusy: a.WhenBusy, Template: a.Template, Checklist: models.DigestOfText(a.ChecklistJSON),
 		TemplateText: models.DigestOfText(a.TemplateText),
 	}
 	if a.Status() == models.StatusPending {

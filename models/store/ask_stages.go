@@ -151,7 +151,7 @@ func (t *Tx) updateReported(r *models.Response) error {
 	}
 	args := []any{
 		r.JobID, r.Risk, r.RequiresApproval, r.ApprovalStatus, r.ApprovalTimestamp, r.ApprovalFeedback, r.Cause,
-		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.NoSubstitutes, r.QuorumJSON,
+		r.PolicyVersion, r.PolicyRule, r.PolicyReason, r.ReviewersOnly, selfApproval(r), r.ApproversJSON, r.NoSubstitutes, r.QuorumJSON, r.WhenBusy,
 		r.Template, r.ChecklistJSON, r.TemplateText, r.ApprovalRequestedAt, r.ApprovalTimeoutAt, r.Energy, r.ClaimedAt,
 		r.Protocol, r.ClientDataJSON, r.HeadlineJSON, r.AcceptsEdits, r.GrantID,
 	}

@@ -65,11 +65,15 @@ func (t *Tx) planEscalation(r *models.Response) error {
 	if r.Status() != models.StatusPending || !r.Escalates() {
 		return nil
 	}
-	for step, minutes := range r.Steps() {
+	steps := r.Steps()
+	for step, minutes := range steps {
 		if minutes == 0 { // it comes when the one before it is signed
 			continue
 		}
 		at := t.Now.Add(time.Duration(minutes) * time.Minute)
+		if r.WhenBusy == models.BusyEscalate && steps[step-1] == 0 {
+			at = t.Now // the first
+		}
 		if err := t.Gorm().Exec(addEscalation, r.ID, step, at).Error; err != nil {
 			return fmt.Errorf("plan escalation: %w", err)
 		}

@@ -104,13 +104,26 @@ func (t *Tx) awaitsFor(w *recipients, r *models.Response, recipient models.Recip
 	if r.ApprovalRequestedAt != nil {
 		asked = *r.ApprovalRequestedAt
 	}
-	for _, m := range momentsOf(settings.Moments[r.Risk], asked, t.Now, r.ApprovalTimeoutAt) {
+	for _, m := range momentsOf(settings.Moments[r.Risk], asked, t.batched(r), r.ApprovalTimeoutAt) {
 		if _, err := t.Exec(t.s.hot.addNotice, r.ID, recipient, m.moment, m.at); err != nil {
 			return fmt.Errorf("store notice: %w", err)
 		}
 		t.noticed()
 	}
 	return nil
+}
+
+// batched is when people first hear of a request: now, and of one of the batch with the others of the hour, at its end, or
+// when half of its time is over.
+func (t *Tx) batched(r *models.Response) time.Time {
+	if r.WhenBusy != models.BusyBatch {
+		return t.Now
+	}
+	at := t.Now.Truncate(time.Hour).Add(time.Hour)
+	if half, _ := partsOf(t.Now, r.ApprovalTimeoutAt); half.Before(at) {
+		return half
+	}
+	return at
 }
 
 // noticed wakes who sends, after the commit.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"countersign/models"
@@ -176,27 +177,35 @@ func (r *rate) cost(n int) int64 { return r.per.Microseconds() * int64(min(n, r.
 
 // take counts n times of the actor's token, or session's person, or says in how many seconds to try again.
 func (r *rate) take(t *Tx, actor models.Actor, n int) (wait int, err error) {
+	return r.takeOf(t, client(actor), n)
+}
+
+func (r *rate) takeOf(t *Tx, client string, n int) (wait int, err error) {
 	if r.most == 0 || n == 0 {
 		return 0, nil
 	}
 	now := t.Now.UnixMicro()
-	rows, err := t.Exec(t.s.hot.countRate, r.kind, client(actor), now+r.cost(n), r.cost(n), now+r.per.Microseconds())
+	rows, err := t.Exec(t.s.hot.countRate, r.kind, client, now+r.cost(n), r.cost(n), now+r.per.Microseconds())
 	if err != nil {
 		return 0, fmt.Errorf("count against a limit: %w", err)
 	}
 	if rows > 0 {
 		return 0, nil
 	}
-	return r.wait(t, actor, n)
+	return r.waitOf(t, client, n)
 }
 
 // wait is in how many seconds n times are allowed; 0: now.
 func (r *rate) wait(t *Tx, actor models.Actor, n int) (seconds int, err error) {
+	return r.waitOf(t, client(actor), n)
+}
+
+func (r *rate) waitOf(t *Tx, client string, n int) (seconds int, err error) {
 	if r.most == 0 {
 		return 0, nil
 	}
 	var fullAt int64
-	err = t.Row(t.s.hot.rateFullAt, r.kind, client(actor)).Scan(&fullAt)
+	err = t.Row(t.s.hot.rateFullAt, r.kind, client).Scan(&fullAt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -205,4 +214,54 @@ func (r *rate) wait(t *Tx, actor models.Actor, n int) (seconds int, err error) {
 	}
 	early := time.Duration(fullAt+r.cost(n)-t.Now.UnixMicro())*time.Microsecond - r.per
 	return max(0, int(math.Ceil(early.Seconds()))), nil
+}
+
+// attention counts what people are asked about, as the policy of now bounds it.
+func (t *Tx) attention() (rate, error) {
+	_, p, err := t.Policy()
+	if err != nil {
+		return rate{}, err
+	}
+	return rate{kind: "attention", most: p.MaxAsksPerHour(), per: time.Hour}, nil
+}
+
+// noteAttention counts that people are asked about a request. One who is asked about more than the policy allows stays at
+// the limit.
+func (t *Tx) noteAttention(r *models.Response, users []models.UserID) error {
+	if r.WhenBusy == models.BusyBatch {
+		return nil // they look at the batch when they have the time
+	}
+	attention, err := t.attention()
+	for _, user := range users {
+		if err == nil {
+			_, err = attention.takeOf(t, string(user), 1)
+		}
+	}
+	return err
+}
+
+// allBusy reports whether each of those who would be asked about a request, and could approve it, has been asked about
+// as many this hour as the policy allows. Admins who only oversee are not asked.
+func (t *Tx) allBusy(r *models.Response, reviewers []models.UserID) (bool, error) {
+	attention, err := t.attention()
+	if err != nil || attention.most == 0 {
+		return false, err
+	}
+	asked := reviewers
+	if who := r.Approvers(); !who.ReviewersOnly && who.SelfApproval != models.SelfNever {
+		able, err := t.Enabled(r.OwnerID)
+		if err != nil {
+			return false, err
+		}
+		if able {
+			asked = append(slices.Clone(reviewers), r.OwnerID)
+		}
+	}
+	for _, user := range asked {
+		wait, err := attention.waitOf(t, string(user), 1)
+		if err != nil || wait == 0 {
+			return false, err
+		}
+	}
+	return len(asked) > 0, nil
 }

@@ -110,7 +110,7 @@ func (h *hotWriting) texts() map[**db.Stmt]string {
 		&h.joinReport:     `UPDATE responses SET reported_at = ?, batch_id = coalesce(batch_id, ?), parent_tool_use_id = ? WHERE id = ?`,
 		// An agent that asks about a closed call goes on with it.
 		&h.judgeReport: `UPDATE responses SET asked = TRUE, job_id = ?, risk = ?, requires_approval = ?, approval_status = ?, approval_timestamp = ?, approval_feedback = ?, cause = ?,
- policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, quorum = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
+ policy_version = ?, policy_rule = ?, policy_reason = ?, reviewers_only = ?, self_approval = ?, approvers = ?, no_substitutes = ?, quorum = ?, when_busy = ?, template = ?, checklist = ?, template_text = ?, approval_requested_at = ?, approval_timeout_at = ?, energy = ?, claimed_at = ?, protocol = ?, client_data = ?, headline = ?, accepts_edits = ?, grant_id = ?` + setExplanation() + `,
  is_completed = is_completed AND closed = '', completed_at = CASE WHEN closed = '' THEN completed_at END, closed = ''
  WHERE id = ? AND approval_status IS NULL AND cause = ''`,
 		&h.complete: `UPDATE responses SET is_completed = TRUE, completed_at = ?, is_error = ?, result_bytes = ?, tool_result = ?, closed = ''
@@ -203,7 +203,7 @@ var (
 		"decided_by", "vote_id", "cascaded_from",
 		"is_completed", "reported_at", "is_error", "closed", "matched_by", "input_bytes", "answer", "removed",
 		"template", "checklist", "template_text", "preview", "protocol", "client_data", "escalated_at", "escalation",
-		"no_substitutes", "quorum", "stranded_at",
+		"no_substitutes", "quorum", "stranded_at", "when_busy",
 	}, requests.ResponseRow)
 	reportInsertion = db.InsertionOf([]string{
 		"claimed_at", "job_id", "call_id", "upstream_id", "approval_id", "outside_run", "requires_approval",
@@ -213,6 +213,6 @@ var (
 		"decided_by", "vote_id", "grant_id", "cascaded_from", "is_completed", "is_error", "closed", "matched_by", "energy",
 		"energy_budget", "model_used",
 		"description", "context", "preview", "options", "answer", "removed", "protocol", "client_data", "accepts_edits",
-		"escalated_at", "escalation", "no_substitutes", "quorum", "stranded_at", "completed_at", "tool_result", "contradiction", "result_bytes",
+		"escalated_at", "escalation", "no_substitutes", "quorum", "stranded_at", "when_busy", "completed_at", "tool_result", "contradiction", "result_bytes",
 	}, requests.ResponseRow, reportRow)
 )

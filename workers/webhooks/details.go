@@ -24,7 +24,7 @@ var toldMembers = setOf(
 	"cause", "checked", "class", "conversation_status", "digest_seen", "from_status", "inputs", "matched_by", "new",
 	"no_substitutes", "old", "on_reject", "on_reject_by", "outcome",
 	"broke_glass", "reviewers_only", "risk", "role", "rows", "same_input", "self_approval", "standing", "status", "tables", "verdict", "waits",
-	"why",
+	"when_busy", "why",
 	// Numbers and times.
 	"base", "before", "count", "deadline", "energy", "expires", "expiresAt", "from_at", "from_sequence", "held_until",
 	"have", "http_status", "max_uses", "skipped_count", "need", "new_deadline", "number", "old_deadline",

@@ -67,6 +67,7 @@ type PolicyAnswer struct {
 	BreakGlass     []string        `json:"breakGlass,omitempty" doc:"Who may decide alone, with a reason"`
 	Escalate       []PolicyAsks    `json:"escalate,omitempty" doc:"Who is asked besides, if nobody has decided by then"`
 	Substitutes    bool            `json:"substitutes" doc:"Substitutes may act for those who may approve"`
+	WhenBusy       string          `json:"whenBusy,omitempty" enum:"expire,escalate,batch" doc:"What happens if everybody who would be asked is busy; left out: they are asked all the same"`
 	Text           string          `json:"text,omitempty" doc:"What is shown beside the request"`
 	Steps          []PolicyStep    `json:"steps" doc:"In the order in which they were asked; the last decided"`
 }

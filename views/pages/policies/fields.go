@@ -46,6 +46,9 @@ const (
 	checklistHelp       = "Items to tick before approving, one per line; at most 20."
 	// The switch, when off, takes nothing from those whom the rule names.
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
+	whenBusyHelp    = "For low risk only: what happens if everybody who would be asked has had as many requests this hour as the settings allow."
+	attentionHelp   = "How many requests a person is asked about in an hour. Above that, rules of low risk do what they say under “If everybody is busy”; all others still ask. 0: nobody is ever busy."
+	floodHelp       = "If more requests of one agent than this wait that came within an hour, or ten like each other, the inbox shows them in one line, and the agent's owner is told. 0 is 60."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
 
@@ -95,6 +98,8 @@ var policyGroups = []policyGroup{
 			},
 			{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
 			{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
+			{path: "max_asks_per_reviewer_hour", label: "Requests per person and hour", help: attentionHelp, least: "0"},
+			{path: "flood_per_hour", label: "Requests of one agent per hour before they are a flood", help: floodHelp, least: "0"},
 		},
 	},
 	{id: "time", title: "Time zone", fields: []policyField{
@@ -178,6 +183,15 @@ var rulePolicyFields = []policyField{
 	{path: "checklist", label: "Checklist", help: checklistHelp, rows: 2, optional: true},
 	{path: "escalate", label: "Escalate", help: escalateHelp, rows: 2, optional: true},
 	{path: "substitutes", label: "Substitutes may act", help: substitutesHelp},
+	{
+		path: "when_busy", label: "If everybody is busy", help: whenBusyHelp,
+		choices: []ui.Choice{
+			{Value: "", Label: "they are asked all the same"},
+			{Value: string(models.BusyBatch), Label: "it waits together with others, in one line of the inbox"},
+			{Value: string(models.BusyEscalate), Label: "the first step of Escalate is asked at once"},
+			{Value: string(models.BusyExpire), Label: "it expires at once"},
+		},
+	},
 	{path: "reason", label: "Reason", help: "Shown to the reviewer and to the agent.", optional: true},
 	{
 		path: "reject_reasons", label: "Reasons to reject", help: "Offered when rejecting, one per line.", rows: 3,

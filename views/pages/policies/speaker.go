@@ -185,6 +185,8 @@ func (s *speaker) member(at place, c policy.Change) []Phrase {
 			return one("substitutes may act")
 		}
 		return one("substitutes may no longer act")
+	case "when_busy":
+		return one(busySays(models.WhenBusy(is["when_busy"])))
 	case "reject_reasons":
 		return list("offers as reasons to reject")
 	case "notify_headline":

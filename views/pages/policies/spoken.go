@@ -124,6 +124,9 @@ func ruleRest(form policy.Form) []string {
 	if may, said := form["substitutes"]; said && may == "" {
 		rest = append(rest, "no substitutes")
 	}
+	if busy := models.WhenBusy(form["when_busy"]); busy != "" {
+		rest = append(rest, busySays(busy))
+	}
 	if form["notify_headline"] == "true" {
 		rest = append(rest, "notifications may show the headline")
 	}
@@ -131,6 +134,19 @@ func ruleRest(form policy.Form) []string {
 		rest = append(rest, "“"+form["reason"]+"”")
 	}
 	return rest
+}
+
+// busySays says what happens to a call if everybody who would be asked is busy.
+func busySays(busy models.WhenBusy) string {
+	switch busy {
+	case models.BusyBatch:
+		return "waits together with others if everybody is busy"
+	case models.BusyEscalate:
+		return "escalates at once if everybody is busy"
+	case models.BusyExpire:
+		return "expires at once if everybody is busy"
+	}
+	return "asks also if everybody is busy"
 }
 
 // thenText is what a template fills in, in one line.

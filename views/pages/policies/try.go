@@ -8,6 +8,7 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
+	"countersign/views/pages/words"
 	"countersign/views/ui"
 )
 
@@ -140,6 +141,9 @@ func policyAnswer(i int, trial Tried, call policy.Call) Answer {
 		a.Asks = append(a.Asks,
 			"After "+minutesSpoken(step.AfterMinutes)+" without a decision, also "+strings.Join(reviewerWords(step.To),
 				", ")+".")
+	}
+	if j.WhenBusy != "" {
+		a.Asks = append(a.Asks, words.Capitalize(busySays(j.WhenBusy))+".")
 	}
 	if j.NoSubstitutes {
 		a.Acts = "Nobody may act for them as a substitute."

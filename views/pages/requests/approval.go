@@ -160,6 +160,7 @@ type Approval struct {
 	RuleURL       string // makes a rule from it; admins only
 	PolicyVersion int64
 	PolicyReason  string
+	Busy          string // what happened to it because everybody was busy, while it waits
 
 	Options       []outcomes.Choice
 	RejectOptions []outcomes.Choice // buttons of the agent's own that reject
@@ -254,6 +255,9 @@ func New(in Input, now time.Time) Approval {
 		Turns:   turns(in.Turns, r.ID, now),
 		Pending: r.Status() == models.StatusPending, MayDecide: in.MayDecide(),
 		EditJSON: input.Edit, Form: in.Form, folds: folds,
+	}
+	if v.Pending {
+		v.Busy = r.BusyText()
 	}
 	if in.Admin && r.ToolName != "" {
 		v.RuleURL = views.NewPolicyRuleURL(r.ID)

@@ -1,0 +1,7 @@
+-- +goose Up
+-- Expand: an older program asks as if nobody were busy, and shows the requests of a batch one by one.
+-- What happened to a request because everybody who would be asked was busy; empty: nothing did.
+ALTER TABLE responses ADD COLUMN when_busy text NOT NULL DEFAULT '' CHECK (when_busy = '' OR when_busy = 'expire' OR when_busy = 'escalate' OR when_busy = 'batch');
+CREATE TRIGGER responses_when_busy BEFORE UPDATE OF when_busy ON responses FOR EACH ROW
+WHEN (OLD.approval_status IS NOT NULL AND NEW.when_busy IS DISTINCT FROM OLD.when_busy)
+EXECUTE FUNCTION refuse('what happened to a request because all were busy never changes');

@@ -1,0 +1,9 @@
+-- +goose Up
+-- Expand: an older program asks as if nobody were busy, and shows the requests of a batch one by one.
+-- What happened to a request because everybody who would be asked was busy; empty: nothing did.
+ALTER TABLE responses ADD COLUMN when_busy TEXT NOT NULL DEFAULT '' CHECK (when_busy = '' OR when_busy = 'expire' OR when_busy = 'escalate' OR when_busy = 'batch');
+-- +goose StatementBegin
+CREATE TRIGGER responses_when_busy BEFORE UPDATE OF when_busy ON responses
+WHEN OLD.approval_status IS NOT NULL AND NEW.when_busy IS NOT OLD.when_busy
+BEGIN SELECT RAISE(ABORT, 'what happened to a request because all were busy never changes'); END;
+-- +goose StatementEnd
