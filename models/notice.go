@@ -14,6 +14,7 @@ const (
 	NoticeBreakthrough   NoticeKind = "breakthrough"    // sent in quiet hours: no one would hear of it in time
 	NoticeBurst          NoticeKind = "burst"           // so many wait
 	NoticeTooFew         NoticeKind = "too_few"         // for admins: not enough people are left who could sign it
+	NoticeFlood          NoticeKind = "flood"           // for an agent's owner: it asks for more than people can look at
 	NoticeBreakGlass     NoticeKind = "break_glass"     // somebody decided alone what several people should have signed
 	NoticePolicyProposed NoticeKind = "policy_proposed" // for admins: a change of the policy waits for them
 	NoticePolicyAlone    NoticeKind = "policy_alone"    // for admins: one of them changes it alone, or has
@@ -30,7 +31,7 @@ const (
 // NoticeKinds is the list of all kinds.
 func NoticeKinds() []NoticeKind {
 	return []NoticeKind{
-		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeBreakGlass, NoticePolicyProposed, NoticePolicyAlone, NoticeSettled,
+		NoticeWaiting, NoticeUnseen, NoticeHalf, NoticeTenth, NoticeBreakthrough, NoticeBurst, NoticeTooFew, NoticeFlood, NoticeBreakGlass, NoticePolicyProposed, NoticePolicyAlone, NoticeSettled,
 		NoticeDigest,
 		NoticeChannelFailing, NoticeCode, NoticeTest, NoticeInvite, NoticeWebhookPaused, NoticeLedgerHead,
 	}
@@ -67,7 +68,7 @@ type Notice struct {
 
 	Headline string // only where the rule allows it
 
-	Count int           // burst and digest: how many wait
+	Count int           // burst, digest and flood: how many wait
 	First time.Duration // burst and digest: until the first of them expires; 0: none does
 
 	Outcome string // settled: such as "approved"

@@ -48,3 +48,39 @@ func (s *Stop) Text() string {
 	}
 	return who + " stopped by " + s.ByName + ": " + s.Note
 }
+
+// FloodAlike is how many requests of an agent that look alike may wait before they are a flood.
+const FloodAlike = 10
+
+// Flood is that an agent asks for more than people can look at: more requests of it wait than the policy allows for an
+// hour, or FloodAlike that look alike. The inbox shows its calls of low and medium risk in one line.
+type Flood struct {
+	AgentID AgentID `gorm:"primaryKey"`
+	BeganAt time.Time
+	SeenAt  time.Time // to the minute, when it last asked while so many waited
+}
+
+// FloodLife is how long after its last ask an agent is looked at as one that floods.
+const FloodLife = time.Hour
+
+// Aside is what an inbox shows in lines of their own, so that it hides nothing else.
+type Aside struct {
+	Together int // requests of low risk that came while everybody was busy; counting stops at StatsCap
+	Floods   []AgentFlood
+}
+
+// AgentFlood is an agent that asks for more than people can look at.
+type AgentFlood struct {
+	Flood
+
+	AgentName string
+	OwnerID   UserID
+	Count     int     // its calls of low and medium risk that wait for the reader
+	Cap       bool    // there are more, which were not looked at
+	Alike     int     // of them, those that look like FloodAlike others or more
+	Differ    []Brief `gorm:"-"` // the others, the rarest first; of many the first
+	Differs   int     // how many others there are
+}
+
+// Empty reports whether there is nothing aside.
+func (a *Aside) Empty() bool { return a.Together == 0 && len(a.Floods) == 0 }

@@ -23,6 +23,9 @@ func RevokeTokenURL(id models.TokenID) string {
 // StopsURL is where agents are stopped, on the page of agents.
 func StopsURL() string { return "/agents#stops" }
 
+// StopAgentURL is where one agent is stopped, on its page.
+func StopAgentURL(id models.AgentID) string { return AgentURL(id) + "#stop-note-" + string(id) }
+
 // StopURL takes the form that stops agents.
 func StopURL() string { return "/agents/stops" }
 

@@ -17,7 +17,7 @@ type InboxPlace struct {
 	Tool         string // exact
 	Risk         models.Risk
 	Text         string
-	Whose        string // WhoseForMe, WhoseWaits, WhoseReads, mine, routed; empty: all
+	Whose        string // WhoseForMe, WhoseWaits, WhoseReads, WhoseTogether, mine, routed; empty: all
 	Order        string // age, risk; empty: deadline
 	After        string // the key of the page before
 }
@@ -30,6 +30,15 @@ const WhoseWaits = "signed"
 
 // WhoseReads as InboxPlace.Whose is what the reader sees and is not asked about.
 const WhoseReads = "read"
+
+// WhoseTogether as InboxPlace.Whose is what came while everybody was busy and is of low risk.
+const WhoseTogether = "together"
+
+// FoldsAside reports whether the list leaves to lines of their own what would hide the rest.
+func (p InboxPlace) FoldsAside() bool {
+	return (p.Whose == "" || p.Whose == WhoseForMe) && p.Conversation == "" && p.Agent == "" && p.Tool == "" && p.Risk == "" &&
+		p.Text == ""
+}
 
 // URL is the address of the place.
 func (p InboxPlace) URL() string {

@@ -5,3 +5,12 @@ ALTER TABLE responses ADD COLUMN when_busy text NOT NULL DEFAULT '' CHECK (when_
 CREATE TRIGGER responses_when_busy BEFORE UPDATE OF when_busy ON responses FOR EACH ROW
 WHEN (OLD.approval_status IS NOT NULL AND NEW.when_busy IS DISTINCT FROM OLD.when_busy)
 EXECUTE FUNCTION refuse('what happened to a request because all were busy never changes');
+-- What of it waits together, by deadline.
+CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
+-- Agents of which more requests wait than people can look at: the inbox shows them in one line. Their owners were told when
+-- it began. A row goes when the agent has asked no more for an hour, and little waits.
+CREATE TABLE floods (
+  agent_id text PRIMARY KEY REFERENCES agents (id),
+  began_at timestamptz NOT NULL,
+  seen_at  timestamptz NOT NULL -- to the minute, when it last asked while so many waited
+);

@@ -7,3 +7,12 @@ CREATE TRIGGER responses_when_busy BEFORE UPDATE OF when_busy ON responses
 WHEN OLD.approval_status IS NOT NULL AND NEW.when_busy IS NOT OLD.when_busy
 BEGIN SELECT RAISE(ABORT, 'what happened to a request because all were busy never changes'); END;
 -- +goose StatementEnd
+-- What of it waits together, by deadline.
+CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
+-- Agents of which more requests wait than people can look at: the inbox shows them in one line. Their owners were told when
+-- it began. A row goes when the agent has asked no more for an hour, and little waits.
+CREATE TABLE floods (
+  agent_id TEXT PRIMARY KEY REFERENCES agents (id),
+  began_at DATETIME NOT NULL,
+  seen_at  DATETIME NOT NULL -- to the minute, when it last asked while so many waited
+) WITHOUT ROWID;

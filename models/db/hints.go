@@ -62,6 +62,7 @@ const (
 	ByResponsesRejectedTool        = by + "responses_rejected_tool"
 	ByResponsesSettled             = by + "responses_settled"
 	ByResponsesSettledOwner        = by + "responses_settled_owner"
+	ByResponsesTogether            = by + "responses_together"
 	ByResponsesTool                = by + "responses_tool"
 	ByResponsesToolUse             = by + "responses_tool_use"
 	ByResponsesUnfinished          = by + "responses_unfinished"

@@ -1,6 +1,8 @@
 package headline
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 
 	"countersign/models"
@@ -64,4 +66,10 @@ func Edited(a *models.Approval) (Headline, bool) {
 	r := a.Response
 	r.ToolInputJSON, r.UpstreamID, r.InputBytes = input, nil, nil
 	return Of(&r), true
+}
+
+// Alike is the same for calls that look alike in a list: of one tool and risk, whose headlines begin with the same word.
+func Alike(r *models.Response) string {
+	does, _, _ := strings.Cut(Shown(r).Text(), " ")
+	return r.ToolName + "\n" + string(r.Risk) + "\n" + does
 }

@@ -28,6 +28,8 @@ func (t *tx) writeNotice(g *models.Sending, secret *models.ChannelSecret) (bool,
 	case models.NoticeWaiting, models.NoticeUnseen, models.NoticeHalf, models.NoticeTenth, models.NoticeBreakthrough,
 		models.NoticeSettled:
 		return t.writeRequest(n, g.Channel.UserID)
+	case models.NoticeFlood:
+		return t.writeFlood(n)
 	case models.NoticeTooFew:
 		return t.writeTooFew(n)
 	case models.NoticeBreakGlass:
@@ -93,6 +95,23 @@ func (t *tx) writeRequest(n *models.Notice, to models.UserID) (bool, error) {
 		n.Deciders = append(n.Deciders, who.Name)
 	}
 	return true, nil
+}
+
+// agentWaits counts the requests of an agent that wait, up to one more than are counted.
+const agentWaits = `SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent +
+	` WHERE agent_id = ? AND approval_status = 'pending' LIMIT ?)`
+
+// writeFlood says that an agent asks for more than people can look at; false: little waits by now.
+func (t *tx) writeFlood(n *models.Notice) (bool, error) {
+	a, err := t.Request(n.Request)
+	if err != nil || a == nil {
+		return false, err
+	}
+	n.Agent, n.Request = a.AgentName, ""
+	if err := t.Gorm().Raw(agentWaits, a.AgentID, models.StatsCap).Scan(&n.Count).Error; err != nil {
+		return false, fmt.Errorf("count what waits: %w", err)
+	}
+	return n.Count >= models.FloodAlike, nil
 }
 
 // writeTooFew says that not enough people are left who could sign a request; false: they are again, or it is over.

@@ -113,8 +113,8 @@ func (c *checker) desk(d Document) {
 	if d.MaxAsksPerReviewerHour < 0 || d.MaxAsksPerReviewerHour > MaxAsksPerHour {
 		c.add("max_asks_per_reviewer_hour", "must be 0 to %d requests; with 0, when_busy never counts", MaxAsksPerHour)
 	}
-	if d.FloodPerHour < 0 || d.FloodPerHour > MaxFloodPerHour {
-		c.add("flood_per_hour", "must be 0 to %d requests; 0 is %d", MaxFloodPerHour, DefaultFloodPerHour)
+	if d.FloodPerHour != 0 && (d.FloodPerHour < models.FloodAlike || d.FloodPerHour > MaxFloodPerHour) {
+		c.add("flood_per_hour", "must be %d to %d requests, or 0 for %d", models.FloodAlike, MaxFloodPerHour, DefaultFloodPerHour)
 	}
 }
 

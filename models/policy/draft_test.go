@@ -106,7 +106,7 @@ func documents() *rapid.Generator[policy.Document] {
 		}
 		d.UndoSeconds = policy.UndoSeconds{High: rapid.IntRange(0, 600).Draw(t, "undo")}
 		d.TimeZone = rapid.SampledFrom([]string{"", "Europe/Berlin", "Asia/Tokyo"}).Draw(t, "zone")
-		d.MaxAsksPerReviewerHour, d.FloodPerHour = rapid.IntRange(0, 2).Draw(t, "asks"), rapid.IntRange(0, 2).Draw(t, "flood")
+		d.MaxAsksPerReviewerHour, d.FloodPerHour = rapid.IntRange(0, 2).Draw(t, "asks"), rapid.SampledFrom([]int{0, 10, 99}).Draw(t, "flood")
 		d.RetentionDays = rapid.IntRange(0, 3).Draw(t, "days")
 		for i := range rapid.IntRange(0, 3).Draw(t, "templates") {
 			d.Templates = append(d.Templates, templates(odd).Draw(t, "template"))

@@ -80,6 +80,10 @@ var tables = map[string]*table{
 		not:  reasons{"what an admin is writing, which has no effect": "*"},
 		kept: map[reason]string{anID: "user_id", aSetting: "document previous"},
 	},
+	"floods": {
+		not:  reasons{"which agents the inbox shows in one line, which decides nothing": "*"},
+		kept: map[reason]string{anID: "agent_id"},
+	},
 	"dismissed_suggestions": {
 		not:  reasons{"what an admin does not want to have suggested, which decides nothing": "*"},
 		kept: map[reason]string{anID: "by_id", aName: "by_name", aSetting: "note", aDigest: "key"},

@@ -21,6 +21,8 @@ const (
 	WhoseRouted Whose = "routed" // a rule routed it to the reader
 	// WhoseReads of an inbox are those that the reader sees and is not asked about; of who sees all there are none.
 	WhoseReads Whose = "read"
+	// WhoseTogether of an inbox are those of low risk that came while everybody was busy.
+	WhoseTogether Whose = "together"
 )
 
 // InboxOrder is the order of the inbox.
@@ -45,6 +47,8 @@ type InboxQuery struct {
 	Text  string
 	Whose Whose
 	Order InboxOrder
+	// Aside leaves out what InboxPage.Aside has.
+	Aside bool
 	After string // InboxPage.Next of the page before
 	Limit int    // 0: models.DefaultPage
 }
@@ -64,6 +68,8 @@ type InboxPage struct {
 	// ReaskOf names, for a request that an agent repeats, the latest earlier one that
 	// was rejected.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// Aside is what was left out, if that was asked for.
+	Aside models.Aside
 	// Reads, of a first page, says that something waits that its reader sees and is not asked about: see WhoseReads.
 	Reads bool
 }
@@ -128,6 +134,17 @@ func (rs *Requests) inboxKeys(ctx context.Context, actor models.Actor, q InboxQu
 		return InboxPage{}, nil, err
 	}
 	page, limit := InboxPage{}, db.PageSize(q.Limit)
+	most := l.most()
+	if q.Aside {
+		if page.Aside, err = rs.aside(ctx, l); err != nil {
+			return InboxPage{}, nil, err
+		}
+		over, err := leaveAside(l, page.Aside)
+		if err != nil {
+			return InboxPage{}, nil, err
+		}
+		most += over
+	}
 	if page.Count, page.CountCap, err = rs.inboxCount(ctx, actor, q, l, now); err != nil {
 		return InboxPage{}, nil, err
 	}
@@ -138,7 +155,7 @@ func (rs *Requests) inboxKeys(ctx context.Context, actor models.Actor, q InboxQu
 	if q.After == "" && q.filtered() {
 		count = max(count, models.StatsCap+1) // the count comes with the page
 	}
-	found, err := rs.search(ctx, l, deadlineOf, limit+1, count, l.most())
+	found, err := rs.search(ctx, l, deadlineOf, limit+1, count, most)
 	if err != nil {
 		return InboxPage{}, nil, err
 	}

@@ -22,7 +22,7 @@ const maxSearch = 200
 
 func (q *InboxQuery) check() error {
 	whose := q.Whose
-	if whose == WhoseReads {
+	if whose == WhoseReads || whose == WhoseTogether {
 		whose = WhoseAll
 	}
 	if err := checkFilters(whose, q.Risk, q.Text); err != nil {
@@ -47,7 +47,8 @@ func checkFilters(whose Whose, risk models.Risk, text string) error {
 
 // inboxPicks is what an inbox lists of what its reader sees: what they are asked about, or the rest.
 const inboxPicks = ` AND r.approval_status = 'pending' AND (r.approval_timeout_at > :now OR r.held_until IS NOT NULL)
- AND (:admin OR EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = :me AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)) = (:whose <> 'read')`
+ AND (:admin OR EXISTS (SELECT 1 FROM deciders d WHERE d.user_id = :me AND d.deadline = r.approval_timeout_at AND d.response_id = r.id)) = (:whose <> 'read')
+ AND (:whose <> 'together' OR r.when_busy = 'batch')`
 
 // inboxSearch chooses the index that serves the list.
 func (rs *Requests) inboxSearch(ctx context.Context, actor models.Actor, q InboxQuery, now time.Time) (*search, error) {
@@ -124,6 +125,7 @@ var (
 	agentKeys        = keysOf(byDeadline, along(agentPending, ofAgentPending))
 	deciderKeys      = keysOf(ofDecider, along(`deciders d`, `d.user_id = :me`))
 	readsByDeadline  = keysOf(byDeadline, waitsFor)
+	togetherKeys     = keysOf(byDeadline, along(together, isTogether))
 
 	// waitsFor are the pending requests that were routed to a person, or may be read by them.
 	waitsFor = along(`reviewers v`+db.ByReviewersSettled+` CROSS JOIN responses p ON p.id = v.response_id`, `v.user_id = :me`,
@@ -152,6 +154,9 @@ func (rs *Requests) keysByDeadline(ctx context.Context, actor models.Actor, q In
 			return agentKeys, err
 		}
 	}
+	if q.Whose == WhoseTogether {
+		return togetherKeys, nil
+	}
 	if actor.Oversees() && q.Whose == WhoseAll {
 		return pendingKeys, nil
 	}
@@ -178,6 +183,7 @@ var (
 	allByAge          = agentsByAge()
 	mineByAge         = agentsByAge(`g.owner_id = :me`)
 	routedByAge       = keysOf(byNumber, waitsFor)
+	togetherByAge     = keysOf(byNumber, along(together, isTogether))
 	bothByAge         = keysOf(byNumber, db.Walk{Keys: db.Say(mineByAge)}, db.Walk{Keys: db.Say(routedByAge)})
 )
 
@@ -196,6 +202,8 @@ func (rs *Requests) keysByAge(ctx context.Context, actor models.Actor, q InboxQu
 		return conversationByAge, nil
 	case q.Agent != "":
 		return agentByAge, nil
+	case q.Whose == WhoseTogether:
+		return togetherByAge, nil
 	case q.Whose == WhoseMine:
 		return mineByAge, nil
 	case q.Whose == WhoseAll && actor.Oversees():
@@ -267,6 +275,7 @@ var (
 	conversationByRisk = keysOf(byRisk, along(conversationWait, ofRunPending))
 	agentByRisk        = keysOf(byRisk, along(agentPending, ofAgentPending))
 	readsByRisk        = keysOf(byRisk, waitsFor)
+	togetherByRisk     = keysOf(byRisk, along(together, isTogether))
 	deciderByRisk      = keysOf(byRisk,
 		along(`deciders d CROSS JOIN responses p ON p.id = d.response_id`, `d.user_id = :me`, isPending))
 )
@@ -320,6 +329,9 @@ func (rs *Requests) keysByRisk(ctx context.Context, actor models.Actor, q InboxQ
 		if err != nil || n <= smallPending {
 			return agentByRisk, err
 		}
+	}
+	if q.Whose == WhoseTogether {
+		return togetherByRisk, nil
 	}
 	if actor.Oversees() && q.Whose == WhoseAll {
 		return allByRisk, nil

@@ -146,3 +146,51 @@ func TestLinkedRowsAreReadByKeys(t *testing.T) {
 		}
 	}
 }
+
+func TestRunsAreReadByAnIndex(t *testing.T) {
+	t.Parallel()
+	rs := open(t)
+	for _, q := range []struct {
+		name, text, index string
+		args              []any
+	}{
+		{"details", runDetailsQuery, "responses_history (conversation_id=? AND sequence>? AND sequence<?)", []any{"c", 1, 50, 9}},
+		{"place in a batch", batchPlaceQuery, "COVERING INDEX responses_batch (conversation_id=? AND batch_id=? AND sequence<?)", []any{"c", "b", 1}},
+		{"parent", parentQuery, "conversations_run (owner_id=? AND run_id=?)", []any{"u", "r"}},
+		{"children", childrenQuery, "conversations_parent_run (owner_id=? AND parent_run_id=?)", []any{"u", "r", 9}},
+	} {
+		plan := explain(t, rs, q.text, q.args)
+		if !strings.Contains(plan, q.index) {
+			t.Errorf("%s is not served by %s:\n%s\n%s", q.name, q.index, q.text, plan)
+		}
+		for line := range strings.SplitSeq(plan, "\n") {
+			if strings.HasPrefix(line, "SCAN ") || strings.Contains(line, "USE TEMP B-TREE") && q.name != "children" { // which are few
+				t.Errorf("%s: %s\n%s\n%s", q.name, line, q.text, plan)
+			}
+		}
+	}
+}
+
+// What every stream runs at every wake costs what there is to tell, and not what
+// is stored: each query walks an index in order and sorts nothing.
+func TestFeedsAreServedByAnIndex(t *testing.T) {
+	t.Parallel()
+	rs := open(t)
+	for name, actor := range map[string]models.Actor{
+		"agent":    {Kind: models.ActorAgent, ID: "a"},
+		"reviewer": {Kind: models.ActorUser, ID: "u"},
+		"admin":    {Kind: models.ActorUser, ID: "u", Admin: true},
+	} {
+		query, args, err := feedQuery(actor, 1, feedPage)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := explain(t, rs, query, args)
+		if !strings.Contains(plan, "SEARCH") || strings.Contains(plan, "SCAN") || strings.Contains(plan, "TEMP B-TREE") {
+			t.Errorf("%s: %s\n%s", name, query, plan)
+		}
+	}
+	if _, _, err := feedQuery(models.Actor{Kind: models.ActorSystem}, 1, 1); models.ErrorCode(err) != models.CodeForbidden {
+		t.Errorf("a feed for nobody: %v", err)
+	}
+}

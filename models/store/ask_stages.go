@@ -175,7 +175,10 @@ func (x *ask) route() error {
 	if err := x.planEscalation(&x.a.Response); err != nil {
 		return err
 	}
-	return x.allowHeadline(x.a, x.judgement)
+	if err := x.allowHeadline(x.a, x.judgement); err != nil {
+		return err
+	}
+	return x.noteFlood(x.a)
 }
 
 func (x *ask) tell() error {

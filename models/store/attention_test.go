@@ -85,11 +85,7 @@ func TestABatchIsToldTogether(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.UsePolicy(t, busyPolicy)
-	session, _ := storetest.Session(t, b.Store, "owner@example.com")
-	_, err := b.People.AddChannel(t.Context(), session, models.ChannelInput{Kind: models.ChannelWebPush, Target: models.ChannelTarget{
-		URL: "https://push.example.com/x", P256dh: "BNcRdreALRFXTkOOUHK1EtK2wtaz5Ry4YfYCA_0QTpQtUbVlUls0VJXg7A8u-Ts1XbjhazAkj7I99e8QcYP7DkM", Auth: "tBHItJI5svbpez7KI4CCXg",
-	}})
-	storetest.Must(t, err)
+	b.channel(t, "owner@example.com")
 	settings := models.DefaultNotificationSettings()
 	settings.Moments[models.RiskLow] = models.Moments{AtOnce: true}
 	storetest.Must(t, b.People.SetNotificationSettings(t.Context(), b.Owner, settings))

@@ -183,7 +183,7 @@ const (
 	followUps = `SELECT n.channel_id, c.kind FROM notified n JOIN channels c ON c.id = n.channel_id
  WHERE n.response_id = ? AND n.sent_at IS NOT NULL AND n.burst = FALSE AND c.user_id <> ? AND ` + people.ChannelUsable
 	dropUnsent = `DELETE FROM notice_sends` + db.ByNoticeSendsResponse +
-		` WHERE response_id = ? AND response_id <> '' AND attempts = 0 AND kind <> 'break_glass'`
+		` WHERE response_id = ? AND response_id <> '' AND attempts = 0 AND kind <> 'break_glass' AND kind <> 'flood'`
 	waitsNoMore  = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND waiting`
 	leftUntold   = `UPDATE notified SET waiting = FALSE WHERE response_id = ? AND channel_id IN (SELECT c.id FROM channels c WHERE c.id = notified.channel_id AND c.user_id IN ?)`
 	forgetToTell = `DELETE FROM notices WHERE response_id = ? AND recipient IN ?`

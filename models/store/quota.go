@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -155,11 +154,6 @@ const (
 	// fullRates are those of clients that may do everything again.
 	fullRates = `DELETE FROM rates WHERE full_at <= ?`
 )
-
-// Tidy forgets what no limit counts any more. The server calls it now and then.
-func (s *Store) Tidy(ctx context.Context) error {
-	return s.writeAnyway(ctx, func(t *Tx) error { return t.Gorm().Exec(fullRates, t.Now.UnixMicro()).Error })
-}
 
 // newRate takes a setting: 0 is the initial value, negative is off.
 func newRate(kind string, most, initial int, per time.Duration) rate {

@@ -35,6 +35,7 @@ var rowModels = map[string][]any{
 	"policy_drafts":    {&models.PolicyDraft{}},
 	"policy_proposals": {&models.PolicyProposal{}},
 
+	"floods":                {&models.Flood{}},
 	"dismissed_suggestions": {&models.DismissedSuggestion{}},
 	"saved_views":           {&models.SavedView{}},
 	"stops":                 {&models.Stop{}},

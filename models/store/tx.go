@@ -47,10 +47,14 @@ type known struct {
 	grants *time.Time
 	// upper bounds of how many requests of each agent wait
 	pending map[models.AgentID]int
+	floods  map[models.AgentID]time.Time // until when agents that flood are not looked at again
 }
 
 func (k *known) forget() {
-	*k = known{active: make(map[models.ConversationID]time.Time), pending: make(map[models.AgentID]int)}
+	*k = known{
+		active: make(map[models.ConversationID]time.Time), pending: make(map[models.AgentID]int),
+		floods: make(map[models.AgentID]time.Time),
+	}
 }
 
 // maxKnownAgents bounds what the writer remembers of agents.
@@ -61,6 +65,13 @@ func (k *known) pendingAtMost(agent models.AgentID, n int) {
 		clear(k.pending)
 	}
 	k.pending[agent] = n
+}
+
+func (k *known) floodUntil(agent models.AgentID, until time.Time) {
+	if len(k.floods) >= maxKnownAgents {
+		clear(k.floods)
+	}
+	k.floods[agent] = until
 }
 
 // changes drops the cache of a table that is about to be changed; empty: of all.

@@ -201,6 +201,12 @@ func inboxStates() []State {
 			Rights: map[models.ResponseID]models.Right{rows[2].ID: {}},
 		}),
 		page("nothing-to-read", "Nothing that the reader only sees waits", inbox.Input{Place: views.InboxPlace{Whose: views.WhoseReads}}),
+		page("aside", "An agent asks for too much, and others wait together; what differs is named", asideInbox(rows, 3)),
+		page("aside-alone", "Nothing but what stands above the list", asideInbox(nil, 0)),
+		page("together", "Requests of low risk that came while everybody was busy", inbox.Input{
+			Place: views.InboxPlace{Whose: views.WhoseTogether}, Rows: Many(2), Count: 2, Waiting: 9,
+			Aside: models.Aside{Together: 2},
+		}),
 		page("one", "Only one", inbox.Input{Rows: rows[2:3], Count: 1}),
 		page("empty", "What will come here, and how", inbox.Input{Newcomer: true}),
 		page("all-clear", "Empty after work", inbox.Input{Today: decidedToday(), Midnight: Now.Truncate(24 * time.Hour)}),
@@ -309,4 +315,27 @@ func bulkStates() []State {
 		},
 		page("nothing", "Nothing was ticked", nothing),
 	}
+}
+
+// asideInbox has lines above the list: a flood of which something differs, one of which all do, and what waits together.
+func asideInbox(rows []models.Brief, together int) inbox.Input {
+	flood := func(id, name string, count, alike int, differ ...models.Brief) models.AgentFlood {
+		return models.AgentFlood{
+			Flood: models.Flood{AgentID: models.AgentID(id), BeganAt: Now.Add(-20 * time.Minute), SeenAt: Now}, AgentName: name,
+			OwnerID: UserID, Count: count, Alike: alike, Differ: differ, Differs: count - alike,
+		}
+	}
+	others := flood("019b2f00-0000-7000-8000-00000000a002", "crawl\u202E-bot", 61, 0, Briefs(Payment(), Shell())...)
+	others.OwnerID = "another"
+	in := inbox.Input{
+		Rows: rows, Count: 240 + len(rows), Admin: false,
+		Aside: models.Aside{
+			Together: together,
+			Floods:   []models.AgentFlood{flood(string(AgentID), "release-bot", 214, 213, Briefs(Shell())...)},
+		},
+	}
+	if rows != nil {
+		in.Aside.Floods = append(in.Aside.Floods, others)
+	}
+	return in
 }

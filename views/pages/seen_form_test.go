@@ -15,7 +15,7 @@ var formPages = []page{
 	}},
 	{key: "policy-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls Suggested rules",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | max_asks_per_reviewer_hour=0 | flood_per_hour=0 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Review changes | Save draft | Edit as JSON",
 		"title":  "Policy",
 	}},
@@ -33,7 +33,7 @@ var formPages = []page{
 	}},
 	{key: "policy-errors-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls Suggested rules",
-		"filled": "required_approval_tools=Bash\n/(/ | default_timeout_minutes=soon | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/(/ | default_timeout_minutes=soon | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | max_asks_per_reviewer_hour=0 | flood_per_hour=0 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback on… | Switch it on and review | Review changes | Save draft | Edit as JSON",
 		"errors": "Line 2: is not a regular expression (RE2): missing closing ) | must be a whole number",
 		"warns":  "Some fields are not valid yet. Correct the marked ones; your draft is kept.",
@@ -83,7 +83,7 @@ var formPages = []page{
 	}},
 	{key: "policy-open", like: "policy-settings", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | How the policy works Try a call Replay past calls Suggested rules",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | max_asks_per_reviewer_hour=0 | flood_per_hour=0 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=60 | fallback_for=60",
 		"title":  "Policy",
 		"warns":  "The gate is off until 2026-11-20 11:30:00 UTC | Fallback is on, with no end",
 		"acts":   "Cancel removal | Discard draft | Switch the gate on | Change the end… | Switch it off and review | Switch fallback off | Change the end… | Switch it on and review | Review changes | Save draft | Edit as JSON",
@@ -94,7 +94,7 @@ var formPages = []page{
 		"warns":  "Nothing is switched yet. Correct the marked fields. | Fallback is on until soon",
 		"errors": "must be a date and a time such as 2026-11-20T11:30 | fallback_until must be a time such as 2026-03-02T18:00:00Z | must be “no end”, to confirm that it has no end",
 		"acts":   "Cancel removal | Switch the gate off… | Switch it off and review | Switch fallback off | Change the end… | Switch it on and review | Review changes | Save draft | Edit as JSON",
-		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=until | gate_at=tomorrow | fallback_for=none | fallback_word=never",
+		"filled": "required_approval_tools=Bash\n/^git_/ | default_timeout_minutes=5 | max_timeout_minutes=1440 | auto_budget_increase=25 | undo_seconds.low=0 | undo_seconds.medium=0 | undo_seconds.high=10 | undo_seconds.critical=30 | max_pause_minutes=60 | grants_enabled=true | grant_max_hours=24 | grant_max_uses=50 | max_asks_per_reviewer_hour=0 | flood_per_hour=0 | time_zone=UTC | retention_days=0 | policy_approvals=0 | policy_alone_minutes=0 | gate_for=until | gate_at=tomorrow | fallback_for=none | fallback_word=never",
 	}},
 	{key: "policy-empty", like: "policy", seen: seen{
 		"says":   "v7 is active. Pending requests keep the version they arrived under. | Tools without a rule run freely. Agents that ask through the API still wait for a person. | How the policy works Try a call Replay past calls Suggested rules",

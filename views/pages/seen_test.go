@@ -29,7 +29,7 @@ var places = []struct{ name, selector, not string }{
 	{"more", "#other, #beside, #result, #edited", ""},
 	{"outcome", ".outcome", ""},
 	{"notes", "#notes .note", ""},
-	{"rows", "main .row, main .group-head, main tbody tr, main .changes > li, .bulk-rows > li, .entry-head, .batch-calls > li, .grant-member, .stop-lines > li, .applied > li, .request-lines > li", "#detail tr, article tr"},
+	{"rows", "main .aside-line, main .row, main .group-head, main tbody tr, main .changes > li, .bulk-rows > li, .entry-head, .batch-calls > li, .grant-member, .stop-lines > li, .applied > li, .request-lines > li", "#detail tr, article tr"},
 	{"said", ".entry-text, .said, .entry-summary, .entry-outcome", ""},
 	{"empty", ".empty-state, .empty-line", ""},
 	{"acts", "main button, main a.btn, main a.act-link, main summary.btn, .decide summary", "[role=search] *, #bulk *, .editor *, .copy, [hidden], [hidden] *, tbody *, .row *"},

@@ -168,7 +168,7 @@ func (s *Screens) readInbox(
 	c echo.Context, place views.InboxPlace, decided models.ResponseID, gone ...models.ResponseID,
 ) (inbox.Input, error) {
 	ctx, actor := c.Request().Context(), site.ActorOf(c)
-	in := inbox.Input{Place: place, Reader: actor.Voter(), AsOf: s.asOf()}
+	in := inbox.Input{Place: place, Reader: actor.Voter(), Admin: actor.MayAdminister(), AsOf: s.asOf()}
 	if err := s.readRows(ctx, actor, &in); err != nil {
 		return in, err
 	}
@@ -201,7 +201,7 @@ func (s *Screens) readInbox(
 	if place.Conversation != "" && len(in.Rows) > 0 {
 		in.ConversationTitle = words.ConversationLabel(&in.Rows[0].Approval)
 	}
-	if len(in.Rows) == 0 && !place.Filtered() && place.After == "" {
+	if len(in.Rows) == 0 && !place.Filtered() && place.After == "" && in.Aside.Empty() {
 		if err := s.readToday(c, &in); err != nil {
 			return in, err
 		}
@@ -232,7 +232,7 @@ func (s *Screens) readRows(ctx context.Context, actor models.Actor, in *inbox.In
 		}
 		maps.Copy(in.Rights, rights)
 		maps.Copy(in.ReaskOf, page.ReaskOf)
-		in.Reads = in.Reads || page.Reads
+		in.Reads, in.Aside = in.Reads || page.Reads, page.Aside
 		if in.Next = page.Next; page.Cut {
 			in.ScanCount += page.ScanCount
 		}

@@ -25,7 +25,7 @@ func ReadPlace(q url.Values) (views.InboxPlace, error) {
 		}
 		faults[name] = "must be one of " + strings.Join(values[1:], ", ")
 	}
-	known("whose", p.Whose, "", views.WhoseForMe, views.WhoseWaits, views.WhoseReads, string(requests.WhoseMine), string(requests.WhoseRouted))
+	known("whose", p.Whose, "", views.WhoseForMe, views.WhoseWaits, views.WhoseReads, views.WhoseTogether, string(requests.WhoseMine), string(requests.WhoseRouted))
 	known("order", p.Order, "", string(requests.ByAge), string(requests.ByRisk))
 	risks := []string{""}
 	for _, risk := range models.Risks() {

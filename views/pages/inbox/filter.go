@@ -34,7 +34,7 @@ type Filter struct {
 }
 
 // WhoseLink leads to the requests of one sort: those that the reader may approve, all, those that they have signed,
-// pending or decided, or those that they only see.
+// pending or decided, those that wait together, or those that they only see.
 type WhoseLink struct {
 	Label, URL string
 	Current    bool
@@ -48,6 +48,9 @@ func newWhoseLinks(in Input, place views.InboxPlace) []WhoseLink {
 	out := []WhoseLink{
 		link("For me", views.WhoseForMe), link("All", ""), link("Waits for others", views.WhoseWaits),
 		{Label: "Signed by me", URL: views.HistoryPlace{By: in.Reader.ID}.URL()},
+	}
+	if in.Aside.Together > 0 || in.Place.Whose == views.WhoseTogether {
+		out = append(out, link("Together", views.WhoseTogether))
 	}
 	if in.Reads || in.Place.Whose == views.WhoseReads {
 		out = append(out, link("To read", views.WhoseReads))

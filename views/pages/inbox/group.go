@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"countersign/models"
+	"countersign/models/headline"
 	"countersign/views"
 )
 
@@ -30,12 +31,11 @@ type Group struct {
 	Open        bool
 }
 
-// foldsWith says what a call has to have in common with others to be folded with them: agent, tool, risk, what it does
-// (the first word of its headline), and who must approve it. A call of high or critical risk never is.
+// foldsWith says what a call has to have in common with others to be folded with them: its agent, what it looks like, and
+// who must approve it. A call of high or critical risk never is.
 func (row *Row) foldsWith(a *models.Approval) {
 	if a.Kind == models.KindToolCall && !a.Risk.NeedsDigest() {
-		does, _, _ := strings.Cut(row.Summary, " ")
-		row.Fold = strings.Join([]string{string(a.AgentID), a.ToolName, string(a.Risk), does, row.Must}, "\n")
+		row.Fold = strings.Join([]string{string(a.AgentID), headline.Alike(&a.Response), row.Must}, "\n")
 	}
 }
 

@@ -21,6 +21,9 @@ type Input struct {
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names the earlier rejection, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
+	// Aside is what stands in lines of its own above the list.
+	Aside models.Aside
+	Admin bool // the reader may stop any agent
 	// Twins are earlier approvals of the same input as a request of Rows.
 	Twins map[models.ResponseID]models.Twin
 	// AsOf tells answers apart by when they were read: START-NUMBER. Empty: not told.
@@ -92,6 +95,7 @@ type Inbox struct {
 	Done    *DecisionNotice
 	Empty   *lists.Empty
 	Clear   *Clear // of an inbox in which all is done
+	Aside   []AsideLine
 	Filter  Filter
 	Query   string // of the place, for forms that lead back to it
 	ListURL string // where the list refetches itself
@@ -118,7 +122,7 @@ func New(in Input, now time.Time) Inbox {
 	if !in.Place.Filtered() {
 		v.Count = in.Count
 	}
-	v.Entries = foldRows(v.Rows)
+	v.Entries, v.Aside = foldRows(v.Rows), asideLines(in, now)
 	v.Rows = drawn(v.Entries)
 	v.pages(in)
 	v.tally(in)
@@ -177,6 +181,10 @@ func (v *Inbox) tally(in Input) {
 	if len(in.Rows) > 0 {
 		return
 	}
+	if !in.Aside.Empty() && in.Place.After == "" {
+		v.Empty = &lists.Empty{Title: "Nothing else is waiting for you", Text: "What is above is all."}
+		return
+	}
 	v.Empty = &lists.Empty{
 		Title: "Nothing is waiting for you",
 		Text:  "Requests from your agents, and those that rules send to you, appear here, soonest deadline first.",
@@ -197,6 +205,8 @@ func (v *Inbox) tally(in Input) {
 		v.Empty = &lists.Empty{Title: "Nothing for you to approve", Text: "What is waiting is for others. See it under All."}
 	case in.Place == (views.InboxPlace{Whose: views.WhoseWaits, Order: in.Place.Order, Open: in.Place.Open}):
 		v.Empty = &lists.Empty{Title: "Nothing waits for other signatures", Text: "What you have signed, and others must yet, appears here."}
+	case in.Place == (views.InboxPlace{Whose: views.WhoseTogether, Order: in.Place.Order, Open: in.Place.Open}):
+		v.Empty = &lists.Empty{Title: "Nothing waits together", Text: "Requests of low risk that come while everybody is busy appear here, if their rules say so."}
 	case in.Place == (views.InboxPlace{Whose: views.WhoseReads, Order: in.Place.Order, Open: in.Place.Open}):
 		v.Empty = &lists.Empty{Title: "Nothing to read", Text: "Requests that a rule lets you see, and that others decide, appear here while they wait."}
 	case filtered:

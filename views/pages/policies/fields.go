@@ -98,10 +98,12 @@ var policyGroups = []policyGroup{
 			},
 			{path: "grant_max_hours", label: "Longest pre-approval in hours", least: "1"},
 			{path: "grant_max_uses", label: "Most uses of a pre-approval", least: "1"},
-			{path: "max_asks_per_reviewer_hour", label: "Requests per person and hour", help: attentionHelp, least: "0"},
-			{path: "flood_per_hour", label: "Requests of one agent per hour before they are a flood", help: floodHelp, least: "0"},
 		},
 	},
+	{id: "attention", title: "Attention", fields: []policyField{
+		{path: "max_asks_per_reviewer_hour", label: "Requests per person and hour", help: attentionHelp, least: "0"},
+		{path: "flood_per_hour", label: "Requests of one agent per hour before they are a flood", help: floodHelp, least: "0"},
+	}},
 	{id: "time", title: "Time zone", fields: []policyField{
 		{path: "time_zone", label: "Time zone of conditions", help: zoneHelp},
 	}},

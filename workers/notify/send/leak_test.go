@@ -395,6 +395,16 @@ func TestNothingOfARequestLeavesTheProcess(t *testing.T) {
 	})))
 	w.wait(t, time.Minute)
 
+	rule(60)
+	flood, _ := storetest.AgentToken(t, w.Store, w.ann, "flood-bot")
+	for range models.FloodAlike {
+		_, err := w.Ask(t.Context(), flood, models.AskInput{
+			ToolName: "Bash", Input: []byte(`{"command":"` + sesame("flood") + `"}`), ToolUseID: models.NewID[string](),
+		})
+		storetest.Must(t, err)
+	}
+	w.wait(t, time.Minute)
+
 	storetest.Must(t, w.TellHead(t.Context(), true))
 	w.wait(t, time.Minute)
 

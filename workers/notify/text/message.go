@@ -45,7 +45,7 @@ func (w words) message(n models.Notice) Message {
 		m.Link = "Open the request"
 	case n.Kind == models.NoticeInvite:
 		m.Link = "Set your name and password"
-	case n.Kind == models.NoticeBurst, n.Kind == models.NoticeDigest:
+	case n.Kind == models.NoticeBurst, n.Kind == models.NoticeDigest, n.Kind == models.NoticeFlood:
 		m.Link = "Open the inbox"
 	default:
 		m.Link = "Open Countersign"
@@ -61,6 +61,8 @@ func (w words) subject(n models.Notice) string {
 		return "A notification channel is failing"
 	case models.NoticeWebhookPaused:
 		return "A webhook was paused: " + w.quote(n.Webhook, mostName)
+	case models.NoticeFlood:
+		return "Too many requests from " + w.quote(n.Agent, mostName)
 	case models.NoticePolicyProposed:
 		return "A change of the policy waits for you"
 	case models.NoticePolicyAlone:
@@ -101,6 +103,9 @@ func (w words) lead(n models.Notice) string {
 		return "This request can't wait until your quiet hours are over."
 	case models.NoticeTooFew:
 		return "Not enough people are left who could sign this request. Add people to the groups that its rule names, or let them sign in again; otherwise it expires."
+	case models.NoticeFlood:
+		return w.quote(n.Agent, mostName) + " asks for more than people can look at: " + pending(n.Count) +
+			". The inbox shows them in one line, with what differs from the rest. You can stop the agent there."
 	case models.NoticeBreakGlass:
 		return w.brokeGlass(n)
 	case models.NoticeSettled:

@@ -1,0 +1,115 @@
+package requests
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"countersign/models"
+	"countersign/models/db"
+	"countersign/models/headline"
+)
+
+const (
+	mostFlood  = 10_000 // of an agent's requests that are compared
+	mostDiffer = 8      // that are named
+)
+
+// isTogether and isFlood say what of a response stands in a line of its own, unless a decision on it is being sent.
+const (
+	isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
+	isFlood    = `r.kind = 'tool_call' AND (r.risk = 'low' OR r.risk = 'medium')`
+	notAside   = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND EXISTS (SELECT 1 FROM `
+)
+
+var (
+	// asideOut leaves out what is aside, where :aside is true; :floods are the agents.
+	asideOut = notAside + db.Each(`:floods`) + ` WHERE j.value = r.agent_id)))`
+
+	together = `responses p` + db.ByResponsesTogether
+
+	// togetherOf counts what waits together for a person.
+	togetherOf = `SELECT count(*) FROM (SELECT 1 FROM ` + together + ` CROSS JOIN responses r ON r.number = p.number WHERE ` + isTogether + ` AND r.held_until IS NULL` + inboxPicks + ` LIMIT :n)`
+
+	// allFloods are few: agents that have asked for too much within the hour, and those of which much still waits.
+	allFloods = `SELECT f.*, a.name AS agent_name, a.owner_id FROM floods f JOIN agents a ON a.id = f.agent_id ORDER BY f.began_at, f.agent_id`
+	// floodOf are the calls of one of them that wait for a person.
+	floodOf = `SELECT r.number, r.id, r.kind, r.tool_name, r.risk, r.headline FROM ` + agentPending + ` CROSS JOIN responses r ON r.number = p.number
+ WHERE ` + ofAgentPending + ` AND r.held_until IS NULL AND r.when_busy <> 'batch' AND ` + isFlood + inboxPicks + ` ORDER BY p.number DESC LIMIT :n`
+)
+
+// aside reads what an inbox shows in lines of their own.
+func (rs *Requests) aside(ctx context.Context, l *search) (out models.Aside, err error) {
+	args := map[string]any{
+		"me": l.args["me"], "admin": l.args["admin"], "now": l.args["now"], "whose": "", "n": models.StatsCap,
+	}
+	q := rs.db.Gorm(ctx)
+	if err := q.Raw(togetherOf, arguments(togetherOf, args)...).Scan(&out.Together).Error; err != nil {
+		return out, fmt.Errorf("count what waits together: %w", err)
+	}
+	var floods []models.AgentFlood
+	if err := q.Raw(allFloods).Scan(&floods).Error; err != nil {
+		return out, fmt.Errorf("read floods: %w", err)
+	}
+	for i := range floods {
+		f := &floods[i]
+		args["agent"], args["n"] = f.AgentID, mostFlood+1
+		var calls []models.Response
+		if err := q.Raw(floodOf, arguments(floodOf, args)...).Scan(&calls).Error; err != nil {
+			return out, fmt.Errorf("read a flood: %w", err)
+		}
+		if len(calls) < models.FloodAlike {
+			continue // little of it is left for this reader
+		}
+		if err := rs.compare(ctx, f, calls); err != nil {
+			return out, err
+		}
+		out.Floods = append(out.Floods, *f)
+	}
+	return out, nil
+}
+
+// compare says which calls of a flood, latest first, differ from the rest.
+func (rs *Requests) compare(ctx context.Context, f *models.AgentFlood, calls []models.Response) error {
+	if f.Cap = len(calls) > mostFlood; f.Cap {
+		calls = calls[:mostFlood]
+	}
+	f.Count = len(calls)
+	looks, like := make([]string, len(calls)), map[string]int{}
+	for i := range calls {
+		looks[i] = headline.Alike(&calls[i])
+		like[looks[i]]++
+	}
+	var differ []int
+	for i := range calls {
+		if like[looks[i]] < models.FloodAlike {
+			differ = append(differ, i)
+		}
+	}
+	f.Differs, f.Alike = len(differ), len(calls)-len(differ)
+	slices.SortStableFunc(differ, func(a, b int) int { return cmp.Compare(like[looks[a]], like[looks[b]]) })
+	var keys []Key
+	for _, i := range differ[:min(len(differ), mostDiffer)] {
+		keys = append(keys, Key{Number: calls[i].Number, ID: string(calls[i].ID)})
+	}
+	rows, err := rs.rowsOf(ctx, keys, briefColumns)
+	f.Differ = briefs(stillPending(rows))
+	return err
+}
+
+// leaveAside has a search leave out what is aside, and returns how many rows it steps over for that at most.
+func leaveAside(l *search, a models.Aside) (over int, err error) {
+	agents := []models.AgentID{}
+	over = a.Together
+	for i := range a.Floods {
+		agents = append(agents, a.Floods[i].AgentID)
+		over += a.Floods[i].Count
+	}
+	list, err := json.Marshal(agents)
+	l.pick += asideOut
+	l.args["floods"] = string(list)
+	return over, err
+}

@@ -1,0 +1,75 @@
+package inbox
+
+import (
+	"time"
+
+	"countersign/models"
+	"countersign/models/headline"
+	"countersign/views"
+	"countersign/views/ui"
+)
+
+// AsideLine stands above the list for requests that would hide the rest of it.
+type AsideLine struct {
+	ID      string
+	Agent   string // that asks for too much; empty: requests of low risk that wait together
+	Count   string
+	Since   views.Moment
+	Differ  []DifferLine // what differs from the rest of a flood
+	Differs string       // how many differ
+	More    string       // how many of them are not named
+	Rest    string       // how many look alike
+	URL     string       // shows them one by one
+	StopURL string       // empty: the reader may not stop the agent
+}
+
+// DifferLine is a request of a flood that differs from the rest.
+type DifferLine struct {
+	URL, Tool string
+	Risk      ui.Word
+	Says      string
+}
+
+// asideLines are what stands above the list: floods, then what waits together.
+func asideLines(in Input, now time.Time) []AsideLine {
+	var out []AsideLine
+	for i := range in.Aside.Floods {
+		out = append(out, floodLine(in, &in.Aside.Floods[i], now))
+	}
+	if n := in.Aside.Together; n > 0 {
+		out = append(out, AsideLine{
+			ID: "together", Count: requestsOf(n, "request of low risk waits", "requests of low risk wait"),
+			URL: views.InboxPlace{Whose: views.WhoseTogether}.URL(),
+		})
+	}
+	return out
+}
+
+func floodLine(in Input, f *models.AgentFlood, now time.Time) AsideLine {
+	line := AsideLine{
+		ID: "flood-" + string(f.AgentID), Agent: f.AgentName, Count: views.Count(f.Count), Since: views.Ago(f.BeganAt, now),
+		URL: views.InboxPlace{Agent: f.AgentID}.URL(),
+	}
+	if f.Cap {
+		line.Count = "more than " + line.Count
+	}
+	if in.Admin || f.OwnerID == in.Reader.ID {
+		line.StopURL = views.StopAgentURL(f.AgentID)
+	}
+	for i := range f.Differ {
+		a := &f.Differ[i].Approval
+		line.Differ = append(line.Differ, DifferLine{
+			URL: views.InboxPlace{Agent: f.AgentID}.At(a.ID).URL(), Tool: a.ToolName, Risk: ui.RiskWord(a.Risk), Says: headline.Shown(&a.Response).Text(),
+		})
+	}
+	if len(line.Differ) > 0 {
+		line.Differs = requestsOf(f.Differs, "differs", "differ") + " from the rest:"
+	}
+	if more := f.Differs - len(f.Differ); more > 0 {
+		line.More = requestsOf(more, "more differs", "more differ")
+	}
+	if f.Alike > 0 {
+		line.Rest = requestsOf(f.Alike, "looks like many others", "look like many others") + "."
+	}
+	return line
+}
