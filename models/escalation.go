@@ -47,7 +47,7 @@ type WhenBusy string
 
 // What may happen.
 const (
-	BusyExpire   WhenBusy = "expire"   // it expires as it comes, and nobody is asked
+	BusyExpire   WhenBusy = "expire"   // it expires as it comes, and no person is asked
 	BusyEscalate WhenBusy = "escalate" // those are asked at once whom its rule asks first as time runs
 	BusyBatch    WhenBusy = "batch"    // it waits among others in one line, told of together
 )

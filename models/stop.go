@@ -53,10 +53,11 @@ func (s *Stop) Text() string {
 const FloodAlike = 10
 
 // Flood is that an agent asks for more than people can look at: more requests of it wait than the policy allows for an
-// hour, or FloodAlike that look alike. The inbox shows its calls of low and medium risk in one line.
+// hour, or FloodAlike that look alike.
 type Flood struct {
 	AgentID AgentID `gorm:"primaryKey"`
 	BeganAt time.Time
+	Above   int       // if more of its calls of low and medium risk wait, the inbox shows them in one line
 	SeenAt  time.Time // to the minute, when it last asked while so many waited
 }
 

@@ -104,7 +104,7 @@ func policyAnswer(e policy.Explanation) wire.PolicyAnswer {
 		SelfApproval: wire.SelfApproval(cmp.Or(j.SelfApproval, models.SelfAllowed)),
 		Only:         j.Only, AtMostMinutes: j.AtMost, Checklist: j.Checklist, Substitutes: !j.NoSubstitutes, Text: j.Text,
 		WhenBusy: string(j.WhenBusy),
-		Steps: []wire.PolicyStep{},
+		Steps:    []wire.PolicyStep{},
 	}
 	out.Any, out.Stages, out.RejectCount, out.BreakGlass = j.Any, j.Stages, j.RejectCount, j.BreakGlass
 	for _, s := range j.Approvals {

@@ -7,10 +7,12 @@ WHEN (OLD.approval_status IS NOT NULL AND NEW.when_busy IS DISTINCT FROM OLD.whe
 EXECUTE FUNCTION refuse('what happened to a request because all were busy never changes');
 -- What of it waits together, by deadline.
 CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
--- Agents of which more requests wait than people can look at: the inbox shows them in one line. Their owners were told when
--- it began. A row goes when the agent has asked no more for an hour, and little waits.
+-- Agents that ask for more than people can look at. Their owners were told when it began. A row goes when the agent has asked no more for an hour, and little waits.
 CREATE TABLE floods (
   agent_id text PRIMARY KEY REFERENCES agents (id),
   began_at timestamptz NOT NULL,
+  above    bigint NOT NULL, -- of how many requests that wait the inbox makes one line
   seen_at  timestamptz NOT NULL -- to the minute, when it last asked while so many waited
 );
+-- What a person decided last.
+CREATE INDEX votes_user ON votes (user_id, at);

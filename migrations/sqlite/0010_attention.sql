@@ -9,10 +9,12 @@ BEGIN SELECT RAISE(ABORT, 'what happened to a request because all were busy neve
 -- +goose StatementEnd
 -- What of it waits together, by deadline.
 CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
--- Agents of which more requests wait than people can look at: the inbox shows them in one line. Their owners were told when
--- it began. A row goes when the agent has asked no more for an hour, and little waits.
+-- Agents that ask for more than people can look at. Their owners were told when it began. A row goes when the agent has asked no more for an hour, and little waits.
 CREATE TABLE floods (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id),
   began_at DATETIME NOT NULL,
+  above    INTEGER NOT NULL, -- of how many requests that wait the inbox makes one line
   seen_at  DATETIME NOT NULL -- to the minute, when it last asked while so many waited
 ) WITHOUT ROWID;
+-- What a person decided last.
+CREATE INDEX votes_user ON votes (user_id, at);

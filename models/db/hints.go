@@ -75,6 +75,7 @@ const (
 	ByUsersDisabled                = by + "users_disabled"
 	ByTurnsAt                      = by + "turns_at"
 	ByVotesEdited                  = by + "votes_edited"
+	ByVotesUser                    = by + "votes_user"
 	ByVotesUnacknowledged          = by + "votes_unacknowledged"
 	ByVotesWaiting                 = by + "votes_waiting"
 	ByWebSessionsUser              = by + "web_sessions_user"

@@ -16,7 +16,7 @@ func TestSumsAreServedByAnIndex(t *testing.T) {
 	d := dbtest.Open(t)
 	at := time.Unix(0, 0).UTC()
 	for name, query := range map[string]string{
-		"asked": strings.Replace(asksIn, "r.number > ? AND r.number <= ?", "r.number > 1 AND r.number <= 2", 1), "asked later": laterAsks, "ended": endsIn, "let through": letThrough, "votes": endVotes, "notes": endNotes, "edits": endEdits, "unseen": endUnseen,
+		"asked": strings.Replace(asksIn, "r.number > ? AND r.number <= ?", "r.number > 1 AND r.number <= 2", 1), "asked later": laterAsks, "latest votes": latestVotes, "ended": endsIn, "let through": letThrough, "votes": endVotes, "notes": endNotes, "edits": endEdits, "unseen": endUnseen,
 		"waiting": strings.Replace(numbered, "?", "'[]'", 1), "energy": strings.ReplaceAll(spentByResponses, "?", "1"), "turns": spentByTurns, "last": strings.Replace(lastOfDay, "?", "1", 1),
 		"newest": strings.Replace(newestOf, "?", "'day'", 1), "outdated": outdatedOne, "first": firstOfAll, "day before": strings.Replace(thatEnds, "span = ?", "span = 'day'", 1), "days": daysIn,
 		"sums":  strings.NewReplacer("span = ?", "span = 'day'", "begins_at IN ?", "begins_at IN (?, ?)", "about IN ?", "about IN ('', 'tool:x')").Replace(storedSums),

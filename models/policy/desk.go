@@ -29,7 +29,7 @@ const (
 	DefaultFloodPerHour = 60
 )
 
-// WhenBusy is what happens to a call of low risk that nobody has the attention for: see Rule.WhenBusy.
+// WhenBusy is what happens to a call of low risk when everybody is busy: see Rule.WhenBusy.
 type WhenBusy = models.WhenBusy
 
 // UndoSeconds is how long an approval is held, by risk. Meanwhile its giver may undo it and the agent does not hear of

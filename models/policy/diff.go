@@ -40,6 +40,7 @@ func Diff(a, b Document) []Change {
 	d.field("grant_max_uses", strconv.Itoa(a.GrantMaxUses), strconv.Itoa(b.GrantMaxUses))
 	d.field("max_asks_per_reviewer_hour", strconv.Itoa(a.MaxAsksPerReviewerHour), strconv.Itoa(b.MaxAsksPerReviewerHour))
 	d.field("flood_per_hour", strconv.Itoa(a.FloodPerHour), strconv.Itoa(b.FloodPerHour))
+	d.field("attention_signals", strconv.FormatBool(a.AttentionSignals), strconv.FormatBool(b.AttentionSignals))
 	d.field("retention_days", strconv.Itoa(a.RetentionDays), strconv.Itoa(b.RetentionDays))
 	d.field("policy_approvals", strconv.Itoa(a.PolicyApprovals), strconv.Itoa(b.PolicyApprovals))
 	d.field("policy_alone_minutes", strconv.Itoa(a.PolicyAloneMinutes), strconv.Itoa(b.PolicyAloneMinutes))

@@ -92,6 +92,8 @@ type Document struct {
 	// FloodPerHour is how many requests of one agent that came within an hour may wait at once before they are one line of
 	// the inbox; 0: DefaultFloodPerHour.
 	FloodPerHour int `json:"flood_per_hour,omitzero"`
+	// AttentionSignals shows people, and those who oversee all, what their latest decisions show of how they read.
+	AttentionSignals bool `json:"attention_signals,omitzero"`
 	// RetentionDays is after how many days the contents of ended requests and runs are removed for good; 0 keeps them.
 	RetentionDays int `json:"retention_days,omitzero"`
 	// PolicyApprovals is how many admins agree to a change of the policy; 0 and 1: one saves it alone. It is also what
@@ -270,6 +272,9 @@ func (d Document) SavedBy() int { return max(1, d.PolicyApprovals) }
 
 // MaxAsksPerHour is how many requests an hour a person is asked about before they are busy; 0: they never are.
 func (p *Policy) MaxAsksPerHour() int { return p.doc.MaxAsksPerReviewerHour }
+
+// AttentionSignals reports whether people are shown how they read.
+func (p *Policy) AttentionSignals() bool { return p.doc.AttentionSignals }
 
 // FloodsAbove is how many requests of an agent that came within an hour may wait before they are a flood.
 func (p *Policy) FloodsAbove() int { return p.doc.FloodsAbove() }

@@ -81,6 +81,7 @@ var (
 		{Path: "grant_max_uses", Kind: FieldNumber},
 		{Path: "max_asks_per_reviewer_hour", Kind: FieldNumber},
 		{Path: "flood_per_hour", Kind: FieldNumber},
+		{Path: "attention_signals", Kind: FieldSwitch},
 		{Path: "retention_days", Kind: FieldNumber},
 		{Path: "policy_approvals", Kind: FieldNumber},
 		{Path: "policy_alone_minutes", Kind: FieldNumber},

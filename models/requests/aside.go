@@ -18,7 +18,7 @@ const (
 	mostDiffer = 8      // that are named
 )
 
-// isTogether and isFlood say what of a response stands in a line of its own, unless a decision on it is being sent.
+// isTogether and isFlood pick the responses that a line of its own has, unless a decision on them is being sent.
 const (
 	isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
 	isFlood    = `r.kind = 'tool_call' AND (r.risk = 'low' OR r.risk = 'medium')`
@@ -26,12 +26,12 @@ const (
 )
 
 var (
-	// asideOut leaves out what is aside, where :aside is true; :floods are the agents.
+	// asideOut leaves out the requests of those lines; :floods are the agents.
 	asideOut = notAside + db.Each(`:floods`) + ` WHERE j.value = r.agent_id)))`
 
 	together = `responses p` + db.ByResponsesTogether
 
-	// togetherOf counts what waits together for a person.
+	// togetherOf counts the requests that wait together for a person.
 	togetherOf = `SELECT count(*) FROM (SELECT 1 FROM ` + together + ` CROSS JOIN responses r ON r.number = p.number WHERE ` + isTogether + ` AND r.held_until IS NULL` + inboxPicks + ` LIMIT :n)`
 
 	// allFloods are few: agents that have asked for too much within the hour, and those of which much still waits.
@@ -61,8 +61,8 @@ func (rs *Requests) aside(ctx context.Context, l *search) (out models.Aside, err
 		if err := q.Raw(floodOf, arguments(floodOf, args)...).Scan(&calls).Error; err != nil {
 			return out, fmt.Errorf("read a flood: %w", err)
 		}
-		if len(calls) < models.FloodAlike {
-			continue // little of it is left for this reader
+		if len(calls) <= f.Above {
+			continue // not so much waits for this reader
 		}
 		if err := rs.compare(ctx, f, calls); err != nil {
 			return out, err
@@ -100,7 +100,7 @@ func (rs *Requests) compare(ctx context.Context, f *models.AgentFlood, calls []m
 	return err
 }
 
-// leaveAside has a search leave out what is aside, and returns how many rows it steps over for that at most.
+// leaveAside has a search leave out the requests aside, and returns how many rows it steps over for that at most.
 func leaveAside(l *search, a models.Aside) (over int, err error) {
 	agents := []models.AgentID{}
 	over = a.Together

@@ -68,7 +68,7 @@ type InboxPage struct {
 	// ReaskOf names, for a request that an agent repeats, the latest earlier one that
 	// was rejected.
 	ReaskOf map[models.ResponseID]models.ResponseID
-	// Aside is what was left out, if that was asked for.
+	// Aside are the lines for the requests left out, if that was asked for.
 	Aside models.Aside
 	// Reads, of a first page, says that something waits that its reader sees and is not asked about: see WhoseReads.
 	Reads bool

@@ -166,7 +166,7 @@ func (t *Tx) rejectAtOnce(a *models.Approval, cause models.Cause, text string) {
 	a.RequiresApproval, a.ApprovalRequestedAt = true, &at
 }
 
-// expireAtOnce ends a request as it comes because nobody has the attention for it.
+// expireAtOnce ends a request as it comes because everybody is busy.
 func (t *Tx) expireAtOnce(a *models.Approval) {
 	status, at := models.StatusExpired, t.Now
 	a.ApprovalStatus, a.ApprovalTimestamp, a.Cause = &status, &at, models.CauseNoReviewer

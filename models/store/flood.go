@@ -29,15 +29,19 @@ func (t *Tx) noteFlood(a *models.Approval) error {
 		t.Now.Before(t.s.known.floods[agent]) {
 		return nil
 	}
-	floods, err := t.floods(a)
-	if err != nil || !floods {
+	_, p, err := t.Policy()
+	if err != nil {
+		return err
+	}
+	above := p.FloodsAbove()
+	if floods, err := t.floods(a, above); err != nil || !floods {
 		return err
 	}
 	var before []models.Flood
 	if err := t.Gorm().Where("agent_id = ?", agent).Find(&before).Error; err != nil {
 		return fmt.Errorf("read flood: %w", err)
 	}
-	flood := models.Flood{AgentID: agent, BeganAt: t.Now, SeenAt: t.Now}
+	flood := models.Flood{AgentID: agent, BeganAt: t.Now, Above: above, SeenAt: t.Now}
 	goesOn := len(before) > 0 && t.Now.Sub(before[0].SeenAt) < models.FloodLife
 	if goesOn {
 		flood.BeganAt = before[0].BeganAt
@@ -54,12 +58,7 @@ func (t *Tx) noteFlood(a *models.Approval) error {
 }
 
 // floods reports whether a request is one of too many of its agent that wait.
-func (t *Tx) floods(a *models.Approval) (bool, error) {
-	_, p, err := t.Policy()
-	if err != nil {
-		return false, err
-	}
-	above := p.FloodsAbove()
+func (t *Tx) floods(a *models.Approval, above int) (bool, error) {
 	var latest []models.Response
 	if err := t.Gorm().Raw(latestWaiting, a.AgentID, max(above, mostAlike)+1).Scan(&latest).Error; err != nil {
 		return false, fmt.Errorf("read what waits: %w", err)

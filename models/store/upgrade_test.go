@@ -282,7 +282,7 @@ var unlived = []string{
 	`INSERT INTO escalations SELECT id, 1, created_at, NULL FROM responses`,
 	`INSERT INTO given_answers SELECT id, '' FROM responses`,
 	`INSERT INTO known_devices SELECT secret_hash, user_id, created_at, created_at FROM tokens`,
-	`INSERT INTO floods SELECT id, created_at, created_at FROM agents`,
+	`INSERT INTO floods SELECT id, created_at, 60, created_at FROM agents`,
 	`INSERT INTO dismissed_suggestions SELECT id, name, id, name, created_at FROM users`,
 	`INSERT INTO insights SELECT 'day', created_at, 'agent:' || id, created_at, 'UTC', '{}', '', 9007199254740993 FROM agents`,
 	`INSERT INTO key_checks SELECT 'x.key', secret_hash FROM tokens LIMIT 1`,

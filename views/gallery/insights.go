@@ -22,6 +22,14 @@ func insightsStates() []State {
 	year, own, nothing, wrong := InsightsInput(365, 31), InsightsInput(30, 1), InsightsInput(30, 1), InsightsInput(30, 1)
 	year.Place = views.InsightsPlace{About: "tool:payment.send", From: "2025-12-01", To: "2026-11-20"}
 	year.Report.Missing = 3
+	theirs, calm := InsightsInput(30, 1), InsightsInput(30, 1)
+	theirs.Place.About, theirs.Reader = "person:"+string(UserID), "another"
+	theirs.Attention = &figures.Attention{
+		Approvals: 40, Fast: 9, Within: 2 * time.Second, Chars: 1800, Streak: figures.MostDecisions,
+		Hurry: figures.Hurry{End: Now.Add(-20 * time.Hour), Decisions: 34, Last: 11},
+	}
+	calm.Attention = &figures.Attention{Approvals: 12}
+	own.Attention = &figures.Attention{Approvals: 40, Streak: 120}
 	own.Oversees, own.People, own.Groups, own.Reader = false, nil, nil, UserID
 	nothing.Report = &figures.Report{From: nothing.Report.From, Until: nothing.Report.Until, Missing: 1}
 	wrong.Report, wrong.Place = nil, views.InsightsPlace{About: "tool:", From: "soon", To: "2026-11-20"}
@@ -30,6 +38,8 @@ func insightsStates() []State {
 		page(Usual, "Thirty days of all requests", InsightsInput(30, 1)),
 		page("year", "Twelve months of a tool, of which three days are not summed", year),
 		page("own", "A reviewer, on the requests of their agents", own),
+		page("attention", "Signals in the latest decisions of a person", theirs),
+		page("attention-calm", "Nothing unusual in the reader's", calm),
 		page("nothing", "Nothing happened in these days", nothing),
 		page("errors", "Filters that cannot be understood", wrong),
 	}

@@ -163,6 +163,21 @@ var webhookPages = []page{
 		"acts":  "CSV → /insights/export | Filter",
 		"says":  "22 Oct 2026 to 20 Nov 2026",
 	}},
+	{key: "insights-attention", seen: seen{
+		"title":  "Insights",
+		"tally":  "About Decided by bo@example.com Remove the filter About",
+		"rows":   "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4649 bytes, 1031253d7ae0aec4)",
+		"acts":   "CSV → /insights/export?about=person%3A01890a5d-ac96-774b-bcce-b302099a8201 | Filter",
+		"filled": "about=person:01890a5d-ac96-774b-bcce-b302099a8201",
+		"leads":  "Remove the filter About → /insights",
+		"says":   "22 Oct 2026 to 20 Nov 2026",
+	}},
+	{key: "insights-attention-calm", seen: seen{
+		"title": "Insights",
+		"rows":  "22 Oct 2026 10 4 12 2 2 | 23 Oct 2026 45 18 54 9 9 | 24 Oct  … 11 664 | Release 12 498 | Release 13 332 (4649 bytes, 1031253d7ae0aec4)",
+		"acts":  "CSV → /insights/export | Filter",
+		"says":  "22 Oct 2026 to 20 Nov 2026",
+	}},
 	{key: "insights-nothing", seen: seen{
 		"title": "Insights",
 		"warns": "One of these days is still being added up, and left out. Look again in a minute.",

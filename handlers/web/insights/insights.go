@@ -1,6 +1,7 @@
 package insights
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/url"
@@ -86,6 +87,13 @@ func (s *Screens) find(c echo.Context) (*insights.Input, error) {
 	}
 	if err := s.readAbout(c, in, &q); err != nil {
 		return in, err
+	}
+	if p.Program.AttentionSignals() && (in.Place.About == "" || q.Person != "") {
+		a, err := s.Store.Insights.Attention(ctx, actor, cmp.Or(q.Person, actor.UserID()))
+		if err != nil {
+			return in, err
+		}
+		in.Attention = &a
 	}
 	report, err := s.Store.Insights.Report(ctx, actor, q)
 	if err != nil {

@@ -134,3 +134,30 @@ func TestPeopleLookBackOnTheirOwn(t *testing.T) {
 	}
 	w.Visitor().Get("/insights").Redirects("/signin?next=%2Finsights")
 }
+
+// TestPeopleAreShownHowTheyRead, if the policy says so: each their own, and those who oversee all anyone's.
+func TestPeopleAreShownHowTheyRead(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t)
+	long := strings.Repeat("x", 600)
+	for range 5 {
+		a := w.Ask(func(in *models.AskInput) { in.Input = []byte(`{"command":"` + long + `"}`) })
+		w.Clock.Step(2 * time.Second)
+		w.Decides(a, true, "")
+	}
+	owner, admin := w.SignIn(webtest.OwnerEmail), w.SignIn(storetest.AdminEmail)
+	theirs := "/insights?about=" + url.QueryEscape("person:"+string(w.Owner.UserID()))
+	if n := admin.Get(theirs).Is(http.StatusOK).Doc.Find("#attention").Length(); n != 0 {
+		t.Error("it is shown without being asked for")
+	}
+	w.ApplyPolicy(`{"attention_signals":true}`)
+	const says = "5 of the last 5 approvals took under 3 s each; each had at least 614 characters, which take 41 s to read."
+	owner.Get("/insights").Is(http.StatusOK).Says(".attention", "How I read", says)
+	admin.Get(theirs).Is(http.StatusOK).Says(".attention", "How they read", says)
+	admin.Get("/insights").Is(http.StatusOK).Says(".attention", "How I read", "Nothing unusual.")
+	if n := owner.Get("/insights?about=agent:" + string(w.Agent.AgentID())).Is(http.StatusOK).Doc.Find("#attention").Length(); n != 0 {
+		t.Error("it stands on a page about an agent")
+	}
+	stranger := w.SignIn(webtest.StrangerEmail)
+	stranger.Get(theirs).Is(http.StatusForbidden)
+}

@@ -9,7 +9,7 @@ import (
 	"countersign/views/ui"
 )
 
-// AsideLine stands above the list for requests that would hide the rest of it.
+// AsideLine is above the list, for requests that would hide the rest of it.
 type AsideLine struct {
 	ID      string
 	Agent   string // that asks for too much; empty: requests of low risk that wait together
@@ -30,7 +30,7 @@ type DifferLine struct {
 	Says      string
 }
 
-// asideLines are what stands above the list: floods, then what waits together.
+// asideLines are those above the list: floods, then the requests that wait together.
 func asideLines(in Input, now time.Time) []AsideLine {
 	var out []AsideLine
 	for i := range in.Aside.Floods {
@@ -45,6 +45,14 @@ func asideLines(in Input, now time.Time) []AsideLine {
 	return out
 }
 
+// stopURL is where the reader may stop an agent: its owner and admins do; empty: nowhere.
+func (in *Input) stopURL(agent models.AgentID, owner models.UserID) string {
+	if !in.Admin && owner != in.Reader.ID {
+		return ""
+	}
+	return views.StopAgentURL(agent)
+}
+
 func floodLine(in Input, f *models.AgentFlood, now time.Time) AsideLine {
 	line := AsideLine{
 		ID: "flood-" + string(f.AgentID), Agent: f.AgentName, Count: views.Count(f.Count), Since: views.Ago(f.BeganAt, now),
@@ -53,9 +61,7 @@ func floodLine(in Input, f *models.AgentFlood, now time.Time) AsideLine {
 	if f.Cap {
 		line.Count = "more than " + line.Count
 	}
-	if in.Admin || f.OwnerID == in.Reader.ID {
-		line.StopURL = views.StopAgentURL(f.AgentID)
-	}
+	line.StopURL = in.stopURL(f.AgentID, f.OwnerID)
 	for i := range f.Differ {
 		a := &f.Differ[i].Approval
 		line.Differ = append(line.Differ, DifferLine{

@@ -28,6 +28,7 @@ type Group struct {
 	Same        string       // how the headlines of all begin
 	Differ      bool         // they would not all run the same, though their headlines are alike
 	Others      bool         // only others may approve them
+	StopURL     string       // of as many as are a flood: where the reader may stop the agent; empty: nowhere
 	Open        bool
 }
 
@@ -88,6 +89,9 @@ func newInboxGroup(rows []Row, count int) *Group {
 			continue
 		}
 		g.Others = row.Others
+		if count >= models.FloodAlike {
+			g.StopURL = row.stopURL
+		}
 		says, inputs[row.input] = append(says, row.Summary), true
 		if !row.Left.IsZero() && (g.Left.IsZero() || row.Left.At.Before(g.Left.At)) {
 			g.Left = row.Left

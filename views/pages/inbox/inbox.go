@@ -21,7 +21,7 @@ type Input struct {
 	Origins map[models.ResponseID]models.Origin
 	// ReaskOf names the earlier rejection, of requests that an agent repeats.
 	ReaskOf map[models.ResponseID]models.ResponseID
-	// Aside is what stands in lines of its own above the list.
+	// Aside are requests in lines of their own above the list.
 	Aside models.Aside
 	Admin bool // the reader may stop any agent
 	// Twins are earlier approvals of the same input as a request of Rows.

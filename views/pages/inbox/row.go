@@ -26,6 +26,7 @@ type Row struct {
 	Kind         string // what it is called instead of the tool: a question, a proposal
 	Summary      string // its headline
 	Says         headline.Headline
+	stopURL      string // where the reader may stop its agent; empty: nowhere
 	input        string // what it would run, to tell calls apart
 	Agent        string
 	Origin       inputs.Origin
@@ -173,6 +174,7 @@ func NewRow(a *models.Approval, in Input, now time.Time) Row {
 	}
 	row.held(a, in, now)
 	row.rights(a, in.Rights[a.ID])
+	row.stopURL = in.stopURL(a.AgentID, a.OwnerID)
 	row.foldsWith(a)
 	if a.OpenNote != nil {
 		row.Asks, row.Paused = "Question", a.PausedLeft != nil

@@ -28,6 +28,9 @@ type Input struct {
 	People   []models.User
 	Groups   []models.Group
 
+	// Attention is what the latest decisions show of who decided: of Person, or of the reader; nil: it is not shown.
+	Attention *figures.Attention
+
 	Errors map[string]string // of the filters, by field
 }
 
@@ -41,6 +44,9 @@ type View struct {
 	Missing     string // days that are still to be summed
 	Empty       *lists.Empty
 	ExportURL   string
+
+	Signals []string // in the latest decisions of the reader, or of the person of the filter; empty: it is not shown
+	Theirs  bool     // they are another person's
 
 	Facts  []Fact
 	Charts []Chart
@@ -102,6 +108,7 @@ func New(in Input, now time.Time) View {
 	if in.Report == nil {
 		return v
 	}
+	v.Signals, v.Theirs = signals(in, now), in.person() != in.Reader
 	r := in.Report
 	day := func(at time.Time) string { return at.In(in.Zone).Format("2 Jan 2006") }
 	v.Span = day(r.From)
