@@ -1,7 +1,7 @@
 // The list is one stop of the tabulator, however long it is. Up, Down, Home and End go from row to row, Left and Right
 // to what else a row has, and the space bar ticks it. Without script each of them is a stop.
 const side = document.querySelector(".desk-side");
-const parts = (li) => [...li.querySelectorAll(":scope > .row-pick input, :scope > .row-link, :scope > .row-undo button, :scope > details > summary")];
+const parts = (li) => [...li.querySelectorAll(":scope > .row-pick input, :scope > .row-link, :scope > .row-undo button, :scope > details > summary, :scope > .group-stop a")];
 const main = (li) => li.querySelector(":scope > .row-link, :scope > details > summary");
 const lines = () => [...side.querySelectorAll("#inbox li[data-id], #inbox li[data-group]")].filter((li) => main(li)?.checkVisibility());
 let stop = null;
