@@ -73,7 +73,7 @@ func works(t *testing.T, perHour int, budget bool) shift {
 		settings, rule = fmt.Sprintf(`"max_asks_per_reviewer_hour":%d,`, freshAsks), `,"when_busy":"expire"`
 	}
 	b.UsePolicy(t, fmt.Sprintf(headroomPolicy, settings, rule))
-	random := rand.New(rand.NewPCG(125, 20)) //nolint:gosec // the same each time
+	random := rand.New(rand.NewPCG(125, 20))
 	var out shift
 	var asked []time.Time
 	for n := range perHour * shiftHours {

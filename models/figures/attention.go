@@ -101,7 +101,9 @@ func (a *Attention) hurry(decisions []Decision, now time.Time) {
 	for i := 0; i < len(decisions); {
 		end, from := decisions[i].At, i
 		over := later.Sub(end) >= shiftPause
-		for i++; i < len(decisions) && decisions[i-1].At.Sub(decisions[i].At) < shiftPause; i++ {
+		i++
+		for i < len(decisions) && decisions[i-1].At.Sub(decisions[i].At) < shiftPause {
+			i++
 		}
 		later = decisions[i-1].At
 		shift := Hurry{End: end, Decisions: i - from}

@@ -153,9 +153,9 @@ func (b *bench) aside(t *testing.T, who models.Actor) (models.Aside, map[models.
 }
 
 // read asks to read a file, so that one request looks like the other.
-func (b *bench) read(t *testing.T, n int) *models.Approval {
+func (b *bench) read(t *testing.T, n int) {
 	t.Helper()
-	return b.AskFor(t, models.AskInput{ToolName: "Read", Input: fmt.Appendf(nil, `{"file_path":"/srv/%d"}`, n)})
+	b.AskFor(t, models.AskInput{ToolName: "Read", Input: fmt.Appendf(nil, `{"file_path":"/srv/%d"}`, n)})
 }
 
 // channel gives a person a way to be told.

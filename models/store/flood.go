@@ -46,7 +46,7 @@ func (t *Tx) noteFlood(a *models.Approval) error {
 	if goesOn {
 		flood.BeganAt = before[0].BeganAt
 	}
-	if err := t.Gorm().Save(&flood).Error; err != nil {
+	if err := t.keepFlood(&flood, before); err != nil {
 		return fmt.Errorf("note flood: %w", err)
 	}
 	t.s.known.floodUntil(agent, t.Now.Add(floodEvery))
@@ -55,6 +55,14 @@ func (t *Tx) noteFlood(a *models.Approval) error {
 	}
 	_, err = t.tellBy(channelsOfPerson, a.OwnerID, models.NoticeFlood, a.ID, "")
 	return err
+}
+
+func (t *Tx) keepFlood(flood *models.Flood, before []models.Flood) error {
+	if len(before) == 0 {
+		return t.Gorm().Create(flood).Error
+	}
+	one := t.Gorm().Model(&models.Flood{}).Where("agent_id = ? AND seen_at = ?", flood.AgentID, before[0].SeenAt)
+	return t.updateOne(one, map[string]any{"began_at": flood.BeganAt, "above": flood.Above, "seen_at": flood.SeenAt})
 }
 
 // floods reports whether a request is one of too many of its agent that wait.

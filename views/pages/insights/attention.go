@@ -18,7 +18,7 @@ func (in *Input) person() models.UserID {
 }
 
 // signals say in words what a person's latest decisions show.
-func signals(in Input, now time.Time) []string {
+func signals(in Input) []string {
 	a := in.Attention
 	if a == nil {
 		return nil

@@ -108,7 +108,7 @@ func New(in Input, now time.Time) View {
 	if in.Report == nil {
 		return v
 	}
-	v.Signals, v.Theirs = signals(in, now), in.person() != in.Reader
+	v.Signals, v.Theirs = signals(in), in.person() != in.Reader
 	r := in.Report
 	day := func(at time.Time) string { return at.In(in.Zone).Format("2 Jan 2006") }
 	v.Span = day(r.From)

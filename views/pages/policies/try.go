@@ -8,7 +8,6 @@ import (
 	"countersign/models"
 	"countersign/models/policy"
 	"countersign/views"
-	"countersign/views/pages/words"
 	"countersign/views/ui"
 )
 
@@ -143,7 +142,7 @@ func policyAnswer(i int, trial Tried, call policy.Call) Answer {
 				", ")+".")
 	}
 	if j.WhenBusy != "" {
-		a.Asks = append(a.Asks, words.Capitalize(busySays(j.WhenBusy))+".")
+		a.Asks = append(a.Asks, "It "+busySays(j.WhenBusy)+".")
 	}
 	if j.NoSubstitutes {
 		a.Acts = "Nobody may act for them as a substitute."
