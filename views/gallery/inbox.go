@@ -325,13 +325,13 @@ func asideInbox(rows []models.Brief, together int) inbox.Input {
 			OwnerID: UserID, Count: count, Alike: alike, Differ: differ, Differs: count - alike,
 		}
 	}
-	others := flood("019b2f00-0000-7000-8000-00000000a002", "crawl\u202E-bot", 61, 0, Briefs(Payment(), Shell())...)
+	others := flood("019b2f00-0000-7000-8000-00000000a002", "crawl\u202E-bot", 61, 0, Many(2)...)
 	others.OwnerID = "another"
 	in := inbox.Input{
 		Rows: rows, Count: 240 + len(rows), Admin: false,
 		Aside: models.Aside{
 			Together: together,
-			Floods:   []models.AgentFlood{flood(string(AgentID), "release-bot", 214, 213, Briefs(Shell())...)},
+			Floods:   []models.AgentFlood{flood(string(AgentID), "release-bot", 214, 213, Briefs(Edit())...)},
 		},
 	}
 	if rows != nil {

@@ -57,7 +57,7 @@ var inboxPages = []page{
 		"marks": "critical risk 0:12 left",
 		"tally": "245 waiting",
 		"what":  "120.00, number EUR, text, 3 characters Payee ACME SA, text, 7 characters Reference 9007199254740993, number",
-		"rows":  "release-bot asks for more than people can look at: 214 reque … : Which region should be migrated first? (1124 bytes, 89e41efdfa5d3828)",
+		"rows":  "release-bot asks for more than people can look at: 214 reque … : Which region should be migrated first? (1044 bytes, 87dd4734a8c933cf)",
 		"acts":  "Show all → /?agent=01890a5d-ac96-774b-bcce-b302099a8101 | Stop this agent… → /agents/01890a5d-ac96-774b-bcce-b302099a8101#stop-note-01890a5d-ac96-774b-bcce-b302099a8101 | Show all → /?agent=019b2f00-0000-7000-8000-00000000a002 | Approve | Edit… → #edit-body | Reject… | Reject | Ask a question… | Ask | More time… | +15 min | +1 h | +4 h | Max (8 h) | Extend | Cancel request… | Cancel request",
 		"help":  "Sent to the agent and its owner. The timer pauses until they answer, for at most 1 h. After the answer, 12 s will be left. Without an answer, the request expires.",
 	}},
@@ -66,7 +66,7 @@ var inboxPages = []page{
 		"tally": "240 waiting",
 		"empty": "Nothing else is waiting for you What is above is all. | Nothing to decide New requests appear in the list. Open one to read it here.",
 		"acts":  "Show all → /?agent=01890a5d-ac96-774b-bcce-b302099a8101 | Stop this agent… → /agents/01890a5d-ac96-774b-bcce-b302099a8101#stop-note-01890a5d-ac96-774b-bcce-b302099a8101",
-		"rows":  "release-bot asks for more than people can look at: 214 requests wait, since 20 min ago . 1 differs from the rest: Bash: Run 2 commands: rm -rf build/ && git push --force origin main high risk 213 look like many others. Show all Stop this agent…",
+		"rows":  "release-bot asks for more than people can look at: 214 requests wait, since 20 min ago . 1 differs from the rest: edit_file low risk Edit src/pay.go (+1 −1) 213 look like many others. Show all Stop this agent…",
 	}},
 	{key: "inbox-together", seen: seen{
 		"title": "Inbox",

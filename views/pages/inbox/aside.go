@@ -68,7 +68,11 @@ func floodLine(in Input, f *models.AgentFlood, now time.Time) AsideLine {
 			URL: views.InboxPlace{Agent: f.AgentID}.At(a.ID).URL(), Tool: a.ToolName, Risk: ui.RiskWord(a.Risk), Says: headline.Shown(&a.Response).Text(),
 		})
 	}
-	if len(line.Differ) > 0 {
+	switch {
+	case len(line.Differ) == 0:
+	case f.Alike == 0:
+		line.Differs = "They differ from each other:"
+	default:
 		line.Differs = requestsOf(f.Differs, "differs", "differ") + " from the rest:"
 	}
 	if more := f.Differs - len(f.Differ); more > 0 {
