@@ -57,7 +57,7 @@ const FloodAlike = 10
 type Flood struct {
 	AgentID AgentID `gorm:"primaryKey"`
 	BeganAt time.Time
-	Above   int       // if more of its calls of low and medium risk wait, the inbox shows them in one line
+	Above   int       // if more of its requests of low and medium risk wait, the inbox shows them in one line
 	SeenAt  time.Time // to the minute, when it last asked while so many waited
 }
 
@@ -76,7 +76,7 @@ type AgentFlood struct {
 
 	AgentName string
 	OwnerID   UserID
-	Count     int     // its calls of low and medium risk that wait for the reader
+	Count     int     // its requests of low and medium risk that wait for the reader
 	Cap       bool    // there are more, which were not looked at
 	Alike     int     // of them, those that look like FloodAlike others or more
 	Differ    []Brief `gorm:"-"` // the others, the rarest first; of many the first

@@ -79,6 +79,9 @@ func refusal(a *models.Approval) string {
 	}
 	switch a.Status() {
 	case models.StatusExpired:
+		if a.WhenBusy == models.BusyExpire {
+			break
+		}
 		return a.Cause.Denial() + " This call must not run."
 	case models.StatusCancelled:
 		if text := a.Said(); text != "" {

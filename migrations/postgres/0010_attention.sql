@@ -7,6 +7,17 @@ WHEN (OLD.approval_status IS NOT NULL AND NEW.when_busy IS DISTINCT FROM OLD.whe
 EXECUTE FUNCTION refuse('what happened to a request because all were busy never changes');
 -- What of it waits together, by deadline.
 CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
+-- A call that was reported may be asked about while everybody is busy.
+DROP TRIGGER responses_move ON responses;
+CREATE TRIGGER responses_move BEFORE UPDATE OF approval_status ON responses FOR EACH ROW
+WHEN (NEW.approval_status IS DISTINCT FROM OLD.approval_status
+  -- IS DISTINCT FROM: a comparison with NULL is neither true nor false, and would let the move pass
+  AND NOT (OLD.approval_status IS NOT DISTINCT FROM 'pending'
+    AND (NEW.approval_status IS NOT DISTINCT FROM 'approved' OR NEW.approval_status IS NOT DISTINCT FROM 'rejected' OR NEW.approval_status IS NOT DISTINCT FROM 'expired'
+      OR NEW.approval_status IS NOT DISTINCT FROM 'cancelled' OR NEW.approval_status IS NOT DISTINCT FROM 'resolved'))
+  AND NOT (OLD.approval_status IS NULL AND (NEW.approval_status IS NOT DISTINCT FROM 'pending' OR NEW.approval_status IS NOT DISTINCT FROM 'rejected'
+    OR NEW.approval_status IS NOT DISTINCT FROM 'expired' AND NEW.when_busy IS NOT DISTINCT FROM 'expire')))
+EXECUTE FUNCTION refuse('an approval moves from NULL to pending, rejected, or expired where all are busy, and from pending once');
 -- Agents that ask for more than people can look at. Their owners were told when it began. A row goes when the agent has asked no more for an hour, and little waits.
 CREATE TABLE floods (
   agent_id text PRIMARY KEY REFERENCES agents (id),

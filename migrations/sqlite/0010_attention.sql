@@ -9,6 +9,21 @@ BEGIN SELECT RAISE(ABORT, 'what happened to a request because all were busy neve
 -- +goose StatementEnd
 -- What of it waits together, by deadline.
 CREATE INDEX responses_together ON responses (approval_timeout_at, id) WHERE approval_status = 'pending' AND when_busy = 'batch';
+-- A call that was reported may be asked about while everybody is busy.
+-- +goose StatementBegin
+DROP TRIGGER responses_move;
+-- +goose StatementEnd
+-- +goose StatementBegin
+CREATE TRIGGER responses_move BEFORE UPDATE OF approval_status ON responses
+WHEN NEW.approval_status IS NOT OLD.approval_status
+  -- IS: a comparison with NULL is neither true nor false, and would let the move pass
+  AND NOT (OLD.approval_status IS 'pending'
+    AND (NEW.approval_status IS 'approved' OR NEW.approval_status IS 'rejected' OR NEW.approval_status IS 'expired'
+      OR NEW.approval_status IS 'cancelled' OR NEW.approval_status IS 'resolved'))
+  AND NOT (OLD.approval_status IS NULL AND (NEW.approval_status IS 'pending' OR NEW.approval_status IS 'rejected'
+    OR NEW.approval_status IS 'expired' AND NEW.when_busy IS 'expire'))
+BEGIN SELECT RAISE(ABORT, 'an approval moves from NULL to pending, rejected, or expired where all are busy, and from pending once'); END;
+-- +goose StatementEnd
 -- Agents that ask for more than people can look at. Their owners were told when it began. A row goes when the agent has asked no more for an hour, and little waits.
 CREATE TABLE floods (
   agent_id TEXT PRIMARY KEY REFERENCES agents (id),

@@ -21,7 +21,7 @@ const (
 // isTogether and isFlood pick the responses that a line of its own has, unless a decision on them is being sent.
 const (
 	isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
-	isFlood    = `r.kind = 'tool_call' AND (r.risk = 'low' OR r.risk = 'medium')`
+	isFlood    = `(r.risk = 'low' OR r.risk = 'medium')`
 	notAside   = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND EXISTS (SELECT 1 FROM `
 )
 
@@ -36,7 +36,7 @@ var (
 
 	// allFloods are few: agents that have asked for too much within the hour, and those of which much still waits.
 	allFloods = `SELECT f.*, a.name AS agent_name, a.owner_id FROM floods f JOIN agents a ON a.id = f.agent_id ORDER BY f.began_at, f.agent_id`
-	// floodOf are the calls of one of them that wait for a person.
+	// floodOf are the requests of one of them that wait for a person.
 	floodOf = `SELECT r.number, r.id, r.kind, r.tool_name, r.risk, r.headline FROM ` + agentPending + ` CROSS JOIN responses r ON r.number = p.number
  WHERE ` + ofAgentPending + ` AND r.held_until IS NULL AND r.when_busy <> 'batch' AND ` + isFlood + inboxPicks + ` ORDER BY p.number DESC LIMIT :n`
 )

@@ -81,6 +81,25 @@ func TestBusyPeopleAreNotAskedAboutLowRisk(t *testing.T) {
 	}
 }
 
+// TestAReportedCallExpiresAtOnceToo: the row that was there moves from none to expired, which no other row may.
+func TestAReportedCallExpiresAtOnceToo(t *testing.T) {
+	t.Parallel()
+	r := newTrace(t, "")
+	r.UsePolicy(t, busyPolicy)
+	for range 3 {
+		r.ask(t, "plain")
+	}
+	r.Reports(t, []models.RunEvent{storetest.Queued("c1", "expire", `{"n":1}`, "b1"), storetest.Queued("c2", "other", `{"n":2}`, "b1")})
+	a := r.AskFor(t, models.AskInput{RunID: "run", ToolUseID: "c1", ToolName: "expire", Input: []byte(`{"n":1}`)})
+	if got := r.Read(t, a.ID); got.Status() != models.StatusExpired || got.WhenBusy != models.BusyExpire || got.ReportedAt == nil || r.Rows(t, "c1") != 1 {
+		t.Errorf("%s, %q", got.Status(), got.WhenBusy)
+	}
+	if _, err := storetest.Tamper(t, r.Store).ExecContext(t.Context(), `UPDATE responses SET approval_status = 'expired' WHERE tool_use_id = 'c2'`); err == nil {
+		t.Error("a call that nobody asked about can be expired")
+	}
+	storetest.CheckRows(t, r.Store)
+}
+
 // TestABatchIsToldTogether at the end of the hour, or when half of its time is over.
 func TestABatchIsToldTogether(t *testing.T) {
 	t.Parallel()
@@ -173,7 +192,7 @@ func (b *bench) channel(t *testing.T, email string) {
 func TestAFloodHidesNothingBad(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.UsePolicy(t, `{"flood_per_hour":10,"rules":[{"name":"harm","tools":["harm"],"effect":"require","risk":"high"}]}`)
+	b.UsePolicy(t, `{"flood_per_hour":11,"rules":[{"name":"harm","tools":["harm"],"effect":"require","risk":"high"}]}`)
 	other, _ := storetest.AgentToken(t, b.Store, b.Owner, "quiet-bot")
 	quiet, err := b.Ask(t.Context(), other, models.AskInput{ToolName: "Read", Input: []byte(`{"file_path":"/etc/motd"}`), Explicit: true})
 	storetest.Must(t, err)
@@ -193,11 +212,11 @@ func TestAFloodHidesNothingBad(t *testing.T) {
 			t.Fatalf("%s sees %+v", who.Name, aside)
 		}
 		f := aside.Floods[0]
-		if f.AgentID != b.Agent.AgentID() || f.AgentName != b.Agent.Name || f.OwnerID != b.Owner.UserID() || f.Count != 11 || f.Alike != 10 || f.Differs != 1 ||
-			len(f.Differ) != 1 || f.Differ[0].ID != odd.ID {
+		if f.AgentID != b.Agent.AgentID() || f.AgentName != b.Agent.Name || f.OwnerID != b.Owner.UserID() || f.Count != 12 || f.Alike != 10 || f.Differs != 2 ||
+			len(f.Differ) != 2 || f.Differ[0].ID != question.ID || f.Differ[1].ID != odd.ID {
 			t.Errorf("%s sees %+v", who.Name, f)
 		}
-		if len(list) != 3 || !list[quiet.ID] || !list[harm.ID] || !list[question.ID] {
+		if len(list) != 2 || !list[quiet.ID] || !list[harm.ID] {
 			t.Errorf("the list of %s: %v", who.Name, list)
 		}
 	}
@@ -211,7 +230,7 @@ func TestAFloodHidesNothingBad(t *testing.T) {
 	// What is decided leaves the line, and with too few there is none.
 	b.read(t, 11)
 	storetest.Must(t, storetest.Err(b.Decide(t.Context(), b.Owner, odd.ID, storetest.Yes())))
-	if aside, _ := b.aside(t, b.Owner); len(aside.Floods) != 1 || aside.Floods[0].Differs != 0 {
+	if aside, _ := b.aside(t, b.Owner); len(aside.Floods) != 1 || aside.Floods[0].Differs != 1 {
 		t.Errorf("what differed is decided: %+v", aside)
 	}
 	_, _, err = b.Stop(t.Context(), b.Owner, b.Agent.AgentID(), "too much")

@@ -12,7 +12,7 @@ import (
 
 const (
 	// latestWaiting are an agent's latest requests that wait.
-	latestWaiting = `SELECT tool_name, risk, headline, created_at FROM responses` + db.ByResponsesPendingAgent +
+	latestWaiting = `SELECT kind, tool_name, risk, headline, created_at FROM responses` + db.ByResponsesPendingAgent +
 		` WHERE agent_id = ? AND approval_status = 'pending' ORDER BY number DESC LIMIT ?`
 	// endedFloods are those of agents that have asked no more for a while, and of which little waits.
 	endedFloods = `DELETE FROM floods WHERE seen_at < ? AND (SELECT count(*) FROM (SELECT 1 FROM responses` + db.ByResponsesPendingAgent +
@@ -76,8 +76,7 @@ func (t *Tx) floods(a *models.Approval, above int) (bool, error) {
 		if t.Now.Sub(latest[i].CreatedAt) < time.Hour {
 			lately++
 		}
-		latest[i].Kind = a.Kind
-		if a.Kind == models.KindToolCall && headline.Alike(&latest[i]) == like {
+		if headline.Alike(&latest[i]) == like {
 			alike++
 		}
 	}

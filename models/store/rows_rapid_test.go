@@ -14,12 +14,13 @@ import (
 )
 
 // TestRowsOfAnyAskAreProven: whatever an ask has of the columns that came later, the store and
-// the check of rows agree on what proves its row, whether it waits, was let through, denied or
-// only reported before; and they agree again once its contents were removed.
+// the check of rows agree on what proves its row, whether it waits, was let through, denied, expired
+// at once or only reported before; and they agree again once its contents were removed.
 func TestRowsOfAnyAskAreProven(t *testing.T) {
 	t.Parallel()
 	w := newOutsideWorld(t, storetest.NoLimits)
-	w.UsePolicy(t, `{"rules":[{"name":"through","tools":["ls"],"effect":"allow"},{"name":"never","tools":["format"],"effect":"deny"}]}`)
+	w.UsePolicy(t, `{"max_asks_per_reviewer_hour":1,"rules":[{"name":"through","tools":["ls"],"effect":"allow"},{"name":"never","tools":["format"],"effect":"deny"},
+		{"name":"later","tools":["later"],"effect":"require","risk":"low","when_busy":"expire"},{"name":"together","tools":["together"],"effect":"require","risk":"low","when_busy":"batch"}]}`)
 	conv, _, err := w.OpenRun(t.Context(), w.Agent, models.RunInput{RunID: "run"})
 	storetest.Must(t, err)
 	calls := 0
@@ -28,7 +29,7 @@ func TestRowsOfAnyAskAreProven(t *testing.T) {
 			calls++
 			in := anyLateColumns(rt)
 			in.ToolUseID, in.RunID = fmt.Sprintf("call-%d", calls), "run"
-			in.ToolName = rapid.SampledFrom([]string{"Bash", "ls", "format"}).Draw(rt, "tool")
+			in.ToolName = rapid.SampledFrom([]string{"Bash", "ls", "format", "later", "together"}).Draw(rt, "tool")
 			if rapid.Bool().Draw(rt, "reported before") {
 				w.Report(t, conv.ID, models.RunEvent{Type: models.RunEventToolCall, ToolUseID: in.ToolUseID, ToolName: in.ToolName, Input: []byte(`{}`)})
 			}
