@@ -25,5 +25,5 @@ CREATE TABLE floods (
   above    bigint NOT NULL, -- of how many requests that wait the inbox makes one line
   seen_at  timestamptz NOT NULL -- to the minute, when it last asked while so many waited
 );
--- What a person decided last.
-CREATE INDEX votes_user ON votes (user_id, at);
+-- What a person decided last. Only a query that says the same of the verdict walks it: others know the request.
+CREATE INDEX votes_user ON votes (user_id, at) WHERE verdict <> '';

@@ -13,7 +13,7 @@ import (
 // latestVotes are what a person decided last, newest first: when, what of it was to be read, and since when it could be.
 const latestVotes = `SELECT v.at, v.verdict, r.created_at AS asked_at, r.approval_requested_at AS later_at,
  CASE WHEN r.removed IS NULL THEN length(r.tool_input_json) + length(r.content) + length(r.description) ELSE 0 END AS chars
- FROM votes v` + db.ByVotesUser + ` CROSS JOIN responses r ON r.id = v.response_id WHERE v.user_id = ? AND v.at >= ? ORDER BY v.at DESC LIMIT ?`
+ FROM votes v` + db.ByVotesUser + ` CROSS JOIN responses r ON r.id = v.response_id WHERE v.user_id = ? AND v.at >= ? AND v.verdict <> '' ORDER BY v.at DESC LIMIT ?`
 
 // Attention is what the latest decisions of a person show of how they read. People read their own, those who oversee all
 // anyone's. Nothing of it is stored.

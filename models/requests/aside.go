@@ -22,12 +22,12 @@ const (
 const (
 	isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
 	isFlood    = `(r.risk = 'low' OR r.risk = 'medium')`
-	notAside   = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND EXISTS (SELECT 1 FROM `
+	notAside   = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND r.agent_id IN (SELECT j.value FROM `
 )
 
 var (
 	// asideOut leaves out the requests of those lines; :floods are the agents.
-	asideOut = notAside + db.Each(`:floods`) + ` WHERE j.value = r.agent_id)))`
+	asideOut = notAside + db.Each(`:floods`) + `)))`
 
 	together = `responses p` + db.ByResponsesTogether
 
@@ -57,8 +57,8 @@ func (rs *Requests) aside(ctx context.Context, l *search) (out models.Aside, err
 	for i := range floods {
 		f := &floods[i]
 		args["agent"], args["n"] = f.AgentID, mostFlood+1
-		var calls []models.Response
-		if err := q.Raw(floodOf, arguments(floodOf, args)...).Scan(&calls).Error; err != nil {
+		calls, err := rs.floodCalls(ctx, args)
+		if err != nil {
 			return out, fmt.Errorf("read a flood: %w", err)
 		}
 		if len(calls) <= f.Above {
@@ -72,28 +72,49 @@ func (rs *Requests) aside(ctx context.Context, l *search) (out models.Aside, err
 	return out, nil
 }
 
-// compare says which calls of a flood, latest first, differ from the rest.
-func (rs *Requests) compare(ctx context.Context, f *models.AgentFlood, calls []models.Response) error {
+// floodCall is a request of a flood: its key, and how it looks.
+type floodCall struct {
+	Key
+
+	looks string
+}
+
+// floodCalls reads the requests of a flood, latest first.
+func (rs *Requests) floodCalls(ctx context.Context, args map[string]any) (out []floodCall, err error) {
+	stmt, err := rs.db.Prepared(ctx, floodOf) //nolint:sqlclosecheck // kept until the store closes
+	if err != nil {
+		return nil, err
+	}
+	rows, err := stmt.QueryContext(context.WithoutCancel(ctx), arguments(floodOf, args)...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var r models.Response
+	for rows.Next() {
+		if err := rows.Scan(&r.Number, &r.ID, &r.Kind, &r.ToolName, &r.Risk, &r.HeadlineJSON); err != nil {
+			return nil, err
+		}
+		out = append(out, floodCall{Key{Number: r.Number, ID: string(r.ID)}, headline.Alike(&r)})
+	}
+	return out, rows.Err()
+}
+
+// compare says which requests of a flood differ from the rest.
+func (rs *Requests) compare(ctx context.Context, f *models.AgentFlood, calls []floodCall) error {
 	if f.Cap = len(calls) > mostFlood; f.Cap {
 		calls = calls[:mostFlood]
 	}
-	f.Count = len(calls)
-	looks, like := make([]string, len(calls)), map[string]int{}
+	like := map[string]int{}
 	for i := range calls {
-		looks[i] = headline.Alike(&calls[i])
-		like[looks[i]]++
+		like[calls[i].looks]++
 	}
-	var differ []int
-	for i := range calls {
-		if like[looks[i]] < models.FloodAlike {
-			differ = append(differ, i)
-		}
-	}
-	f.Differs, f.Alike = len(differ), len(calls)-len(differ)
-	slices.SortStableFunc(differ, func(a, b int) int { return cmp.Compare(like[looks[a]], like[looks[b]]) })
+	differ := slices.DeleteFunc(slices.Clone(calls), func(c floodCall) bool { return like[c.looks] >= models.FloodAlike })
+	f.Count, f.Differs, f.Alike = len(calls), len(differ), len(calls)-len(differ)
+	slices.SortStableFunc(differ, func(a, b floodCall) int { return cmp.Compare(like[a.looks], like[b.looks]) })
 	var keys []Key
-	for _, i := range differ[:min(len(differ), mostDiffer)] {
-		keys = append(keys, Key{Number: calls[i].Number, ID: string(calls[i].ID)})
+	for i := range differ[:min(len(differ), mostDiffer)] {
+		keys = append(keys, differ[i].Key)
 	}
 	rows, err := rs.rowsOf(ctx, keys, briefColumns)
 	f.Differ = briefs(stillPending(rows))

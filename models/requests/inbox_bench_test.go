@@ -1,6 +1,7 @@
 package requests_test
 
 import (
+	"fmt"
 	"testing"
 
 	"countersign/models"
@@ -62,6 +63,34 @@ func BenchmarkDesk(b *testing.B) {
 			for b.Loop() {
 				if _, err := s.RequestPage(b.Context(), actor, first.Items[1].ID, true); err != nil {
 					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkInboxBesideAFlood reads the inbox while an agent has 10,000 requests in it, which are compared with each other
+// and stepped over.
+func BenchmarkInboxBesideAFlood(b *testing.B) {
+	s := storetest.New(b, storetest.NoLimits)
+	admin, owner := storetest.Admin(b, s), storetest.Reviewer(b, s, "ada@example.com")
+	agent, _ := storetest.AgentToken(b, s, owner, "bot")
+	quiet, _ := storetest.AgentToken(b, s, owner, "quiet")
+	storetest.Seed(b, s, agent, storetest.Rows{Pending: 9_990})
+	for n := range models.FloodAlike + 1 {
+		who := agent
+		if n == models.FloodAlike {
+			who = quiet
+		}
+		_, err := s.Ask(b.Context(), who, models.AskInput{ToolName: "Bash", Input: fmt.Appendf(nil, `{"command":"make %d"}`, n), Explicit: true})
+		storetest.Must(b, err)
+	}
+	for name, actor := range map[string]models.Actor{"admin": admin, "reviewer": owner} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				page, err := s.Requests.Inbox(b.Context(), actor, requests.InboxQuery{Aside: true})
+				if storetest.Must(b, err); len(page.Aside.Floods) != 1 || len(page.Items) == 0 {
+					b.Fatalf("%+v, %d in the list", page.Aside, len(page.Items))
 				}
 			}
 		})
