@@ -55,16 +55,16 @@ const (
 // WhenBusies is the list of all.
 func WhenBusies() []WhenBusy { return []WhenBusy{BusyExpire, BusyEscalate, BusyBatch} }
 
+// busyWords end the sentence about a request that came while all were busy.
+var busyWords = map[WhenBusy]string{
+	BusyExpire: "it expired at once", BusyEscalate: "further people were asked at once",
+	BusyBatch: "it waits together with other requests of low risk",
+}
+
 // BusyText says in a sentence what happened to the request because all were busy; empty: nothing did.
 func (r *Response) BusyText() string {
-	switch r.WhenBusy {
-	case BusyExpire:
-		return "Everybody who would be asked has had as many requests this hour as the policy allows, so it expired at once."
-	case BusyEscalate:
-		return "Everybody who would be asked has had as many requests this hour as the policy allows, so further people were asked at once."
-	case BusyBatch:
-		return "Everybody who would be asked has had as many requests this hour as the policy allows, so it waits together with others of low risk."
-	case "":
+	if r.WhenBusy == "" {
+		return ""
 	}
-	return ""
+	return "All reviewers have had as many requests this hour as the policy allows, so " + busyWords[r.WhenBusy] + "."
 }

@@ -18,16 +18,15 @@ const (
 	mostDiffer = 8      // that are named
 )
 
-// isTogether and isFlood pick the responses that a line of its own has, unless a decision on them is being sent.
-const (
-	isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
-	isFlood    = `(r.risk = 'low' OR r.risk = 'medium')`
-	notAside   = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND r.agent_id IN (SELECT j.value FROM `
-)
+// isTogether picks the requests that wait together.
+const isTogether = `p.approval_status = 'pending' AND p.when_busy = 'batch'`
 
 var (
-	// asideOut leaves out the requests of those lines; :floods are the agents.
-	asideOut = notAside + db.Each(`:floods`) + `)))`
+	// isFlood picks the requests that a flood folds: none of high or critical risk.
+	isFlood = `r.risk IN (` + risks(func(r models.Risk) bool { return !r.NeedsDigest() }) + `)`
+	// asideOut leaves out both, unless a decision on them is being sent; :floods are the agents.
+	asideOut = ` AND (r.held_until IS NOT NULL OR r.when_busy <> 'batch' AND NOT (` + isFlood + ` AND r.agent_id IN (SELECT j.value FROM ` +
+		db.Each(`:floods`) + `)))`
 
 	together = `responses p` + db.ByResponsesTogether
 

@@ -24,10 +24,13 @@ const (
 
 // harmful lists the risks whose approvals are in responses_approved_harm: the text
 // must be that of the index, or SQLite does not use it.
-func harmful() string {
+func harmful() string { return risks(models.Risk.NeedsDigest) }
+
+// risks lists, as SQL, those that pick is true of.
+func risks(pick func(models.Risk) bool) string {
 	var words []string
 	for _, risk := range models.Risks() {
-		if risk.NeedsDigest() {
+		if pick(risk) {
 			words = append(words, "'"+string(risk)+"'")
 		}
 	}

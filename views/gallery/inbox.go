@@ -202,7 +202,7 @@ func inboxStates() []State {
 		}),
 		page("nothing-to-read", "Nothing that the reader only sees waits", inbox.Input{Place: views.InboxPlace{Whose: views.WhoseReads}}),
 		page("aside", "An agent asks for too much, and others wait together; what differs is named", asideInbox(rows, 3)),
-		page("aside-alone", "Nothing but what stands above the list", asideInbox(nil, 0)),
+		page("aside-alone", "Only the lines above the list", asideInbox(nil, 0)),
 		page("together", "Requests of low risk that came while everybody was busy", inbox.Input{
 			Place: views.InboxPlace{Whose: views.WhoseTogether}, Rows: Many(2), Count: 2, Waiting: 9,
 			Aside: models.Aside{Together: 2},

@@ -48,7 +48,7 @@ const (
 	substitutesHelp = "For approvers who are away or hand a request over. If off, only the approvers of the rule decide."
 	whenBusyHelp    = "For low risk only: what happens if everybody who would be asked has had as many requests this hour as the settings allow."
 	attentionHelp   = "How many requests a person is asked about in an hour. Above that, rules of low risk do what they say under “If everybody is busy”; all others still ask. 0: nobody is ever busy."
-	floodHelp       = "If more requests of one agent than this wait that came within an hour, the inbox shows those of low and medium risk in one line, and the agent's owner is told. 0 is 60."
+	floodHelp       = "How many requests of one agent may arrive in an hour and still be pending. Above that, the inbox shows those of low and medium risk in one line and notifies the agent's owner. 0 is 60."
 	signalsHelp     = "Signals in a person's decisions of the last 90 days: approvals that came sooner than the input can be read, long streaks without a rejection, many decisions in the last minute. Each person sees their own, admins and auditors anyone's."
 	fallbackHelp    = "If no server answers, our own clients run the call and report it afterwards. Every page says so in red."
 )
